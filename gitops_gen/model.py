@@ -325,6 +325,57 @@ class ClusterSpec:
         return None if found is None or found.provided else found
 
 
+# --- catalogue ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MigProfile:
+    """A MIG profile of one model: instances per GPU and the slices that one instance takes."""
+
+    name: str
+    count: int
+    compute: int
+    memory: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accelerator:
+    """One accelerator of the catalogue; memory in GB as its maker states it.
+
+    `driver_min` is a driver version or branch, `driver_max` the last branch that supports it.
+    `product` is the value of `nvidia.com/gpu.product`, `product_seen` whether it was seen in
+    source or documentation rather than built by NVML's naming pattern.
+    """
+
+    id: str
+    vendor: Literal["nvidia", "amd", "google"]
+    resource: str
+    name: str
+    memory: int | None = None
+    architecture: str | None = None
+    machine: Literal["amd64", "arm64"] = "amd64"
+    mig_profiles: tuple[MigProfile, ...] = ()
+    mig_compute: int = 0
+    mig_memory: int = 0
+    fabric_manager: Literal["none", "fabric-manager", "fabric-manager-nvlsm", "imex"] = "none"
+    kernel_modules: Literal["open", "proprietary", "either"] = "either"
+    driver_min: str | None = None
+    driver_max: str | None = None
+    mps_replicas_max: int = 48
+    product: str | None = None
+    product_seen: bool = False
+    pci_ids: tuple[str, ...] = ()
+    slurm_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """Upstream facts that no single component owns."""
+
+    accelerators: Mapping[str, Accelerator]
+    data: Mapping[str, Json]
+
+
 # --- provenance --------------------------------------------------------------------------------
 
 OriginKind = Literal["spec", "default", "fact", "rule"]
@@ -574,6 +625,7 @@ class ComponentFacts:
     requires: tuple[str, ...]
     data: Mapping[str, Json]
     schema: Mapping[str, Json]
+    catalog: Catalog
     chart_keys: Callable[[str, str], ChartKeys]
 
 
