@@ -299,6 +299,7 @@ class ClusterSpec:
 
     `path` is the tree's place in the repository; `source` the spec's own file there.
     `resources` says what the nodes of each pool advertise, in the order of the pools.
+    `service_monitor_labels` are what the cluster's Prometheus selects ServiceMonitors by.
     """
 
     name: str
@@ -318,6 +319,7 @@ class ClusterSpec:
     accept: tuple[Accept, ...]
     components: Mapping[str, ComponentSpec]
     resources: tuple[PoolResources, ...] = ()
+    service_monitor_labels: Mapping[str, str] = field(default_factory=dict)
 
     def rendered(self, component: str) -> ComponentSpec | None:
         """Return the component if this tree installs it, None if it is off or provided."""
@@ -611,6 +613,15 @@ class ChartKeys:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """Another component that must be on; with `when`, only if that settings path is truthy."""
+
+    component: str
+    reason: str
+    when: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentFacts:
     """One compiled `component.yaml` and schema fragment, with a reader of chart facts.
 
@@ -622,7 +633,7 @@ class ComponentFacts:
     namespace: str
     version: str
     versions: tuple[str, ...]
-    requires: tuple[str, ...]
+    requires: tuple[Requirement, ...]
     data: Mapping[str, Json]
     schema: Mapping[str, Json]
     catalog: Catalog
