@@ -21,15 +21,16 @@ class HelmLoader(yaml.CSafeLoader):
     """Reads values.yaml as Helm does: no sexagesimal numbers, dates, `yes`/`no` or `=` values."""
 
 
+_SCALARS = {
+    "bool": ("tTfF", r"true|True|TRUE|false|False|FALSE"),
+    "null": ("~nN", r"~|null|Null|NULL|"),
+    "int": ("-+0123456789", r"[-+]?(0x[0-9a-fA-F]+|0o?[0-7]+|[1-9][0-9]*|0)"),
+    "float": ("-+.0123456789", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"),
+}
 HelmLoader.yaml_implicit_resolvers = {}
-for _tag, _pattern, _first in (
-    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("null", r"~|null|Null|NULL|", "~nN\0"),
-    ("int", r"[-+]?(0x[0-9a-fA-F]+|0o?[0-7]+|[1-9][0-9]*|0)", "-+0123456789"),
-    ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", "-+.0123456789"),
-):
+for _name, (_first, _pattern) in _SCALARS.items():
     HelmLoader.add_implicit_resolver(
-        f"tag:yaml.org,2002:{_tag}", re.compile(rf"^(?:{_pattern})$"), [*_first.replace("\0", ""), ""]
+        f"tag:yaml.org,2002:{_name}", re.compile(f"^(?:{_pattern})$"), [*_first, ""]
     )
 
 
@@ -71,7 +72,10 @@ def known_charts() -> tuple[KnownChart, ...]:
 def read_chart(folder: Path) -> Values:
     """Read an unpacked chart, its vendored sub-charts under their aliases."""
     chart = read_yaml(folder / "Chart.yaml")
-    aliases = {item["name"]: item.get("alias", item["name"]) for item in chart.get("dependencies") or []}
+    dependencies = chart.get("dependencies") or []
+    aliases = {
+        item["name"]: item.get("alias", item["name"]) for item in chart.get("dependencies") or []
+    }
     below = sorted(path.parent for path in folder.glob("charts/*/Chart.yaml"))
     return Values(
         own=read_yaml(folder / "values.yaml") or {} if (folder / "values.yaml").exists() else {},

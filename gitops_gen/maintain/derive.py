@@ -1,4 +1,4 @@
-"""Upstream's values.yaml in; `{values path: {type, default, open}}` for the chart's fact file out."""
+"""Upstream's values.yaml in; `{values path: {type, default, open}}` of the fact file out."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from gitops_gen.maintain.charts import (
     read_copy,
     read_facts,
 )
+from gitops_gen.diagnostics import Path as KeyPath
 from gitops_gen.model import Json, Object
 from gitops_gen.traced import format_path
 
@@ -109,8 +110,8 @@ def derive(chart: KnownChart, folder: Path) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Derive from unpacked charts, or with `--check` compare with copied upstream values."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--charts", type=Path, help="folder of unpacked charts, <chart>-<version> each")
-    parser.add_argument("--check", action="store_true", help="compare with --upstream, write nothing")
+    parser.add_argument("--charts", type=Path, help="folder of unpacked charts")
+    parser.add_argument("--check", action="store_true", help="compare with --upstream")
     parser.add_argument("--upstream", type=Path, default=Path("../shared/upstream"))
     options = parser.parse_args(arguments)
     if not options.check and options.charts is None:
@@ -134,7 +135,7 @@ def _report(faults: Iterator[str], upstream: Path) -> int:
     return 1 if found else 0
 
 
-def _entries(path: tuple[str | int, ...], value: Json) -> Iterator[tuple[tuple[str | int, ...], Object]]:
+def _entries(path: KeyPath, value: Json) -> Iterator[tuple[KeyPath, Object]]:
     if path:
         yield path, _entry(value)
     if isinstance(value, dict):

@@ -1,0 +1,300 @@
+"""A chart's fact files and a user's values in; findings on keys and the objects made out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+
+from gitops_gen.diagnostics import Diagnostic, Path, Severity
+from gitops_gen.model import ChartKeys, Json, ObjectIdentity
+from gitops_gen.traced import format_path, parse_path
+
+_INDEX = re.compile(r"\[\d+\]")
+_AMOUNT = re.compile(r"\d+(\.\d+)?(%|m|[KMGTP]i?)\Z")
+_ITEM = "[]"
+_SCALARS = frozenset({"boolean", "integer", "number", "string"})
+_WORDS: Mapping[type, str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+}
+
+
+def chart_keys_from(data: Mapping[str, Json], extra: Mapping[str, Json]) -> ChartKeys:
+    """Read a chart's derived facts (`data`) and those kept by hand (`extra`, may be empty)."""
+    keys = _entries(data["keys"])
+    more = _with_parents(_entries(extra.get("extra")), keys)
+    objects = data.get("objects")
+    assert isinstance(objects, list)
+    return ChartKeys(
+        chart=str(data["chart"]),
+        version=str(data["version"]),
+        keys=keys,
+        extra=more,
+        dead={path: str(entry["reason"]) for path, entry in _entries(extra.get("dead")).items()},
+        open=frozenset(_entries(extra.get("open"))),
+        hints={path: str(entry["hint"]) for path, entry in _entries(extra.get("hints")).items()},
+        objects=tuple(item for item in objects if isinstance(item, dict)),
+    )
+
+
+def check_values(values: Mapping[str, Json], keys: ChartKeys, path: Path) -> Iterator[Diagnostic]:
+    """Check a values overlay that stands at `path` of the spec against the chart's known keys.
+
+    Unknown keys and wrong shapes are errors, dead keys and mixed-up scalars warnings. `null`
+    removes a default and is always allowed; below an open map everything is.
+    """
+    yield from _check_map(values, (), keys, path)
+
+
+def chart_objects(
+    keys: ChartKeys, values: Mapping[str, Json], release: str, namespace: str
+) -> tuple[ObjectIdentity, ...]:
+    """Return the objects that the chart makes with `values` over its defaults."""
+    made = (item for item in keys.objects if _holds_any(item.get("when"), keys, values))
+    found = {_identity(item, release, namespace): None for item in made}
+    return tuple(found)
+
+
+def _check_map(
+    values: Mapping[str, Json], at: Path, keys: ChartKeys, root: Path
+) -> Iterator[Diagnostic]:
+    for key, value in values.items():
+        yield from _check_value(value, (*at, key), keys, root)
+
+
+def _check_value(value: Json, at: Path, keys: ChartKeys, root: Path) -> Iterator[Diagnostic]:
+    name = _known_name(at)
+    entry = keys.extra.get(name) or keys.keys.get(name)
+    if name in keys.dead:
+        yield _dead(at, keys, root)
+    elif entry is None:
+        yield _unknown(at, keys, root)
+    elif value is None:
+        return
+    elif (fault := _type_fault(value, entry)) is not None:
+        yield _mistyped(value, at, entry, fault, root)
+    elif not _is_open(name, entry, keys):
+        yield from _check_below(value, at, keys, root)
+
+
+def _check_below(value: Json, at: Path, keys: ChartKeys, root: Path) -> Iterator[Diagnostic]:
+    if isinstance(value, dict):
+        yield from _check_map(value, at, keys, root)
+    elif isinstance(value, list) and _known_name(at) + _ITEM in keys.extra:
+        for index, item in enumerate(value):
+            if isinstance(item, dict):
+                yield from _check_map(item, (*at, index), keys, root)
+
+
+def _known_name(at: Path) -> str:
+    return _INDEX.sub(_ITEM, format_path(at))
+
+
+def _is_open(name: str, entry: Mapping[str, Json], keys: ChartKeys) -> bool:
+    """Say whether any key may stand below `name`; keys that templates read close an empty map."""
+    if name in keys.open or entry.get("open") is not True:
+        return name in keys.open
+    return not any(other.startswith(f"{name}.") for other in keys.extra)
+
+
+# --- findings ----------------------------------------------------------------------------------
+
+
+def _unknown(at: Path, keys: ChartKeys, root: Path) -> Diagnostic:
+    return Diagnostic(
+        code="unknown-values-key",
+        message=(
+            f'values key "{format_path(at)}" is not known to chart {keys.chart} {keys.version}'
+        ),
+        path=(*root, *at),
+        hint=_hint(_known_name(at), keys),
+        on_key=True,
+    )
+
+
+def _dead(at: Path, keys: ChartKeys, root: Path) -> Diagnostic:
+    return Diagnostic(
+        code="dead-values-key",
+        message=(
+            f'values key "{format_path(at)}" has no effect in chart {keys.chart} {keys.version}: '
+            f"{keys.dead[_known_name(at)]}"
+        ),
+        severity=Severity.WARNING,
+        path=(*root, *at),
+        hint="remove it",
+        on_key=True,
+    )
+
+
+def _mistyped(
+    value: Json, at: Path, entry: Mapping[str, Json], fault: Severity, root: Path
+) -> Diagnostic:
+    expected = " or ".join(_types(entry))
+    quote = isinstance(value, int | float) and expected == "string"
+    return Diagnostic(
+        code="values-type",
+        message=f'values key "{format_path(at)}" must be {_article(expected)}, not {_shown(value)}',
+        severity=fault,
+        path=(*root, *at),
+        hint=f"quote it: {_quoted(value)}" if quote else "",
+    )
+
+
+def _article(words: str) -> str:
+    return f"an {words}" if words[0] in "aeiou" else f"a {words}"
+
+
+def _shown(value: Json) -> str:
+    if isinstance(value, list | dict):
+        return _article(_WORDS[type(value)])
+    return f"the {_WORDS[type(value)]} {_plain(value)}"
+
+
+def _quoted(value: Json) -> str:
+    return f'"{_plain(value)}"'
+
+
+def _plain(value: Json) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value!r}".replace("'", '"')
+
+
+# --- types -------------------------------------------------------------------------------------
+
+
+def _type_fault(value: Json, entry: Mapping[str, Json]) -> Severity | None:
+    """Weigh a type that differs from the known ones; None when it is right or cannot be judged."""
+    given = _WORDS[type(value)]
+    known = _types(entry)
+    if given in known or "null" in known or (given == "integer" and "number" in known):
+        return None
+    if given not in _SCALARS or not _SCALARS.intersection(known):
+        return Severity.ERROR
+    default = entry.get("default")
+    if default == "" or (given != "boolean" and _AMOUNT.match(str(default)) is not None):
+        return None
+    return Severity.ERROR if "boolean" in (given, *known) else Severity.WARNING
+
+
+def _types(entry: Mapping[str, Json]) -> tuple[str, ...]:
+    known = entry.get("type")
+    return tuple(str(item) for item in known) if isinstance(known, list) else (str(known),)
+
+
+# --- hints -------------------------------------------------------------------------------------
+
+
+def _hint(name: str, keys: ChartKeys) -> str:
+    told = next((keys.hints[item] for item in _covering(name) if item in keys.hints), None)
+    if told is not None:
+        return told
+    near = _nearest_sibling(name, keys) or _same_leaf(name, keys)
+    return f'did you mean "{near}"?' if near else ""
+
+
+def _covering(name: str) -> Iterator[str]:
+    """Yield the names under which a hint may be written: `a.b`, `*.b`, `a`; longest first."""
+    parts = _split(name)
+    for size in range(len(parts), 0, -1):
+        for start in range(size):
+            yield _join(("*", *parts[start:size]) if start else parts[:size])
+
+
+def _nearest_sibling(name: str, keys: ChartKeys) -> str | None:
+    *parent, leaf = _split(name)
+    siblings = {_folded(other[-1]): other for other in _known(keys) if [*other[:-1]] == parent}
+    found = get_close_matches(_folded(leaf), siblings, n=1, cutoff=0.75)
+    return _join(siblings[found[0]]) if found else None
+
+
+def _same_leaf(name: str, keys: ChartKeys) -> str | None:
+    """Find the key of that name elsewhere which shares most of the path, then the shortest."""
+    *parent, leaf = _split(name)
+    others = (other for other in _known(keys) if _folded(other[-1]) == _folded(leaf))
+    best = min(others, key=lambda it: (-len({*it} & {*parent}), len(it), it), default=None)
+    return _join(best) if best else None
+
+
+def _known(keys: ChartKeys) -> Iterator[tuple[str, ...]]:
+    return (_split(name) for name in (*keys.keys, *keys.extra) if name not in keys.dead)
+
+
+def _folded(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+# --- names -------------------------------------------------------------------------------------
+
+
+def _split(name: str) -> tuple[str, ...]:
+    """Split the name of a key; `[]` (any item of a list) is a part of its own."""
+    return tuple(str(part) for part in parse_path(name.replace("[]", f'["{_ITEM}"]')))
+
+
+def _join(parts: Iterable[str]) -> str:
+    return format_path(tuple(parts)).replace(f'["{_ITEM}"]', _ITEM).replace('["*"]', "*")
+
+
+def _entries(section: Json) -> dict[str, Mapping[str, Json]]:
+    entries = section if isinstance(section, dict) else {}
+    return {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
+
+
+def _with_parents(
+    extra: Mapping[str, Mapping[str, Json]], keys: Mapping[str, Mapping[str, Json]]
+) -> dict[str, Mapping[str, Json]]:
+    """Add the maps that lead to the extra keys, so that each of them is known as well."""
+    found = dict(extra)
+    for name in extra:
+        parts = _split(name)
+        for size in range(1, len(parts)):
+            above = _join(parts[:size])
+            if above not in keys:
+                found.setdefault(above, {"type": "array" if parts[size] == _ITEM else "object"})
+    return found
+
+
+# --- objects -----------------------------------------------------------------------------------
+
+
+def _holds_any(alternatives: Json, keys: ChartKeys, values: Mapping[str, Json]) -> bool:
+    """Say whether one of the conditions holds; without any, the object is always made."""
+    if not isinstance(alternatives, list):
+        return True
+    return any(
+        all(_holds(wanted, _effective(name, keys, values)) for name, wanted in condition.items())
+        for condition in alternatives
+        if isinstance(condition, dict)
+    )
+
+
+def _holds(wanted: Json, found: Json) -> bool:
+    if isinstance(wanted, dict) and "not" in wanted:
+        return found != wanted["not"]
+    return found == wanted
+
+
+def _effective(name: str, keys: ChartKeys, values: Mapping[str, Json]) -> Json:
+    at: Json = dict(values)
+    for part in _split(name):
+        if not isinstance(at, dict) or part not in at:
+            return keys.keys.get(name, {}).get("default")
+        at = at[part]
+    return at
+
+
+def _identity(item: Mapping[str, Json], release: str, namespace: str) -> ObjectIdentity:
+    def fill(text: Json) -> str:
+        return str(text).replace("{release}", release).replace("{namespace}", namespace)
+
+    return ObjectIdentity(
+        group=str(item["group"]),
+        kind=str(item["kind"]),
+        name=fill(item["name"]),
+        namespace=fill(item["namespace"]) if item.get("namespace") is not None else None,
+        hook=item.get("hook") is True,
+    )
