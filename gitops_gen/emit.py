@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 
-from yaml.cyaml import CEmitter
+from yaml import CSafeDumper
 from yaml.events import (
     DocumentEndEvent,
     DocumentStartEvent,
@@ -59,7 +59,7 @@ def _write(document: Mapping[str, object]) -> str:
     if not isinstance(document, Mapping):
         raise TypeError(f"a YAML document must be a mapping, not {type(document).__name__}")
     stream = io.StringIO()
-    put = CEmitter(stream, width=_WIDTH, allow_unicode=True).emit
+    put = CSafeDumper(stream, width=_WIDTH, allow_unicode=True).emit
     put(StreamStartEvent())
     put(DocumentStartEvent(explicit=False))
     _put_value(put, _ordered(document), ())

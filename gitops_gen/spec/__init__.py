@@ -1,0 +1,1 @@
+"""The cluster spec: from the text of YAML files to a validated, typed ClusterSpec."""
