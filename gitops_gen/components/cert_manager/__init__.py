@@ -1,0 +1,121 @@
+"""cert-manager as a component: one Application from the upstream chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import msgspec
+
+from gitops_gen.components.cert_manager.settings import CertManagerSettings
+from gitops_gen.components.cert_manager.values import chart_values
+from gitops_gen.diagnostics import Diagnostic
+from gitops_gen.model import (
+    Application,
+    ClusterSpec,
+    ComponentFacts,
+    HealthCheck,
+    HelmSource,
+    IgnoreDifference,
+    Json,
+    NamespaceRequest,
+    PoolResources,
+    Pruning,
+    SecretRequest,
+    from_fact,
+    from_spec,
+)
+from gitops_gen.traced import collect
+
+_WAVE = -40
+_CA_BUNDLE = ".webhooks[]?.clientConfig.caBundle"
+_WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+
+
+@dataclass(frozen=True, slots=True)
+class CertManager:
+    """Installs cert-manager; other components switch it on when they need certificates."""
+
+    facts: ComponentFacts
+
+    @property
+    def name(self) -> str:
+        """The component's name in the spec."""
+        return self.facts.name
+
+    def build(self, data: Mapping[str, Json]) -> CertManagerSettings:
+        """Return the typed settings."""
+        return msgspec.convert(data, CertManagerSettings)
+
+    def advertise(self, spec: ClusterSpec) -> Iterable[PoolResources]:
+        """Nodes advertise nothing because of cert-manager."""
+        return ()
+
+    def rules(
+        self, spec: ClusterSpec, previous: Mapping[str, Json]
+    ) -> Iterable[Diagnostic]:
+        """The schema and the version checks of every component say it all."""
+        return ()
+
+    def plan(self, spec: ClusterSpec) -> Iterator[Application]:
+        """Yield the Application `cert-manager`."""
+        part = spec.components[self.name]
+        settings = cast(CertManagerSettings, part.settings)
+        chart = cast(Any, self.facts.data)["charts"][0]
+        yield Application(
+            name=chart["name"],
+            component=self.name,
+            stack=self.facts.stack,
+            namespace=part.namespace,
+            wave=_WAVE,
+            sources=(
+                HelmSource(
+                    repo_url=chart["repository"],
+                    chart=chart["name"],
+                    version=part.version,
+                    release_name=chart["name"],
+                    values=collect(chart_values(spec, settings, self.facts)),
+                ),
+            ),
+            namespaces=(self._namespace(part.namespace),),
+            secrets=tuple(_pull_secrets(spec, part.namespace)),
+            ignore_differences=tuple(
+                IgnoreDifference(
+                    group="admissionregistration.k8s.io",
+                    kind=kind,
+                    name="cert-manager-webhook",
+                    jq_path_expressions=(_CA_BUNDLE,),
+                )
+                for kind in _WEBHOOKS
+            ),
+            pruning=Pruning.CONFIRM,
+            state={f"spec.components.{self.name}.namespace": part.namespace},
+            origins=(from_spec("components", self.name),),
+        )
+
+    def health_checks(self) -> Iterable[HealthCheck]:
+        """Argo CD knows cert-manager's kinds by itself."""
+        return ()
+
+    def _namespace(self, name: str) -> NamespaceRequest:
+        security = cast(Any, self.facts.data)["podSecurity"]
+        return NamespaceRequest(
+            name=name,
+            labels={"pod-security.kubernetes.io/enforce": security["level"]},
+            origins=(from_fact(f"cert_manager/component.yaml: {security['source']}"),),
+        )
+
+
+def _pull_secrets(spec: ClusterSpec, namespace: str) -> Iterator[SecretRequest]:
+    for name in spec.registry.pull_secrets:
+        yield SecretRequest(
+            namespace=namespace,
+            name=name,
+            keys=(".dockerconfigjson",),
+            purpose="pulling images of cert-manager",
+            type="kubernetes.io/dockerconfigjson",
+        )
+
+
+COMPONENT = CertManager

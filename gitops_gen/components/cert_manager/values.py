@@ -1,0 +1,109 @@
+"""A cluster spec in, the values of the cert-manager chart out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gitops_gen.components.cert_manager.settings import CertManagerSettings
+from gitops_gen.model import (
+    ClusterSpec,
+    ComponentFacts,
+    Json,
+    Origin,
+    Setting,
+    from_fact,
+    from_rule,
+    from_spec,
+)
+from gitops_gen.traced import put
+
+_OWN = ("components", "certManager")
+_CRDS = from_rule(
+    "the chart brings the CRDs, so that they are upgraded with the controller"
+)
+_STARTUP_CHECK = from_rule(
+    "Argo CD would run the start-up check after every sync, and no wave waits for it"
+)
+
+
+def chart_values(
+    spec: ClusterSpec, settings: CertManagerSettings, facts: ComponentFacts
+) -> Iterator[Setting]:
+    """Yield the settings of the chart in the order in which they are written."""
+    yield put("crds.enabled", True, _CRDS)
+    yield put("startupapicheck.enabled", False, _STARTUP_CHECK)
+    yield from _leader_election(spec, facts.data)
+    yield from _registry(spec, facts.data)
+    yield from _proxy(spec)
+    yield from _replicas(settings, facts.data)
+    yield from _tolerations(settings, facts.data)
+    yield from _service_monitor(spec)
+
+
+def _leader_election(spec: ClusterSpec, data: Any) -> Iterator[Setting]:
+    if spec.kubernetes.distribution in data["leaderElection"]["ownNamespace"]:
+        yield put(
+            "global.leaderElection.namespace",
+            spec.components["certManager"].namespace,
+            from_spec("kubernetes", "distribution"),
+            _fact(data["leaderElection"], "leader election"),
+        )
+
+
+def _registry(spec: ClusterSpec, data: Any) -> Iterator[Setting]:
+    images = data["images"]
+    mirror = spec.registry.mirrors.get(images["registry"])
+    if mirror is not None:
+        origin = from_spec("registry", "mirrors", images["registry"])
+        yield put(images["key"], mirror, origin, _fact(images, "images"))
+    if spec.registry.pull_secrets:
+        names: list[Json] = [{"name": name} for name in spec.registry.pull_secrets]
+        yield put(
+            "global.imagePullSecrets", names, from_spec("registry", "pullSecrets")
+        )
+
+
+def _proxy(spec: ClusterSpec) -> Iterator[Setting]:
+    if spec.proxy.http:
+        yield put("http_proxy", spec.proxy.http, from_spec("proxy", "http"))
+    if spec.proxy.https:
+        yield put("https_proxy", spec.proxy.https, from_spec("proxy", "https"))
+    if spec.proxy.no_proxy:
+        yield put(
+            "no_proxy", ",".join(spec.proxy.no_proxy), from_spec("proxy", "noProxy")
+        )
+
+
+def _replicas(settings: CertManagerSettings, data: Any) -> Iterator[Setting]:
+    if not settings.high_availability:
+        return
+    origins = (
+        from_spec(*_OWN, "highAvailability"),
+        _fact(data["highAvailability"], "high availability"),
+    )
+    for prefix, count in data["highAvailability"]["replicas"].items():
+        yield put(f"{prefix}replicaCount", count, *origins)
+        yield put(f"{prefix}podDisruptionBudget.enabled", True, *origins)
+
+
+def _tolerations(settings: CertManagerSettings, data: Any) -> Iterator[Setting]:
+    if settings.tolerations:
+        wanted: list[Json] = [dict(item) for item in settings.tolerations]
+        for prefix in data["pods"]["prefixes"]:
+            yield put(f"{prefix}tolerations", wanted, from_spec(*_OWN, "tolerations"))
+
+
+def _service_monitor(spec: ClusterSpec) -> Iterator[Setting]:
+    """Metrics are scraped only where this tree or somebody else runs Prometheus."""
+    if "monitoring" not in spec.components:
+        return
+    on = from_spec("components", "monitoring")
+    yield put("prometheus.servicemonitor.enabled", True, on)
+    labels: Json = dict(spec.service_monitor_labels)
+    if labels:
+        yield put("prometheus.servicemonitor.labels", labels, on)
+
+
+def _fact(data: Any, what: str) -> Origin:
+    return from_fact(f"cert_manager/component.yaml: {what} ({data['source']})")
