@@ -1,0 +1,143 @@
+"""A dotted path in, what the schema says about that part of the spec out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gitops_gen.spec.tree import Schema, branches, descendants, nearest, part_for, properties, step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Child:
+    """A key of an object: its name, type, description's first sentence, and whether it must be set."""
+
+    name: str
+    type: str
+    description: str
+    required: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """One part of the spec as its schema describes it; `default` is None where there is none."""
+
+    path: str
+    type: str
+    description: str
+    required: bool
+    default: Any
+    allowed: tuple[Any, ...]
+    must_be: str
+    children: tuple[Child, ...]
+    examples: tuple[Any, ...]
+
+
+class UnknownPathError(LookupError):
+    """The spec has no such path (exit status 2); `nearest` is the known one that is most alike."""
+
+    def __init__(self, path: str, nearest: str | None) -> None:
+        self.path = path
+        self.nearest = nearest
+        advice = f'; did you mean "{nearest}"?' if nearest else ""
+        super().__init__(f'the spec has no "{path}"{advice}')
+
+
+def explain(schema: Schema, path: str) -> Explained:
+    """Describe the part at a path such as `nodePools.gpu.mig` or `gpuOperator.driver`.
+
+    `spec.` and `components.` may be left out, list items are written with `[]` or not at all.
+    Any other path raises UnknownPathError.
+    """
+    whole = part_for(schema)
+    words = [word for word in re.sub(r"\[[^\]]*\]", "", path).split(".") if word]
+    for prefix in ([], ["spec"], ["spec", "components"]):
+        found = _descend(whole, [*prefix, *words])
+        if found is not None and (words or not prefix):
+            return _explained(*found)
+    raise UnknownPathError(path, _nearest(whole, path))
+
+
+def kind_of(schema: Schema) -> str:
+    """Say in words what a value is: `string`, `list of integers`, `map`, `string or list`."""
+    if "type" not in schema and branches(schema):
+        return " or ".join(dict.fromkeys(kind_of(one) for one in branches(schema)))
+    kind = schema.get("type") or ("string" if "enum" in schema else "any value")
+    if isinstance(kind, list):
+        return " or ".join(_WORDS.get(one, one) for one in kind)
+    if kind == "array" and isinstance(schema.get("items"), Mapping):
+        return f"list of {_plural(kind_of(schema['items']))}"
+    return _WORDS.get(kind, str(kind))
+
+
+_WORDS = {"object": "map", "array": "list", "number": "number"}
+
+
+def _plural(words: str) -> str:
+    first, *rest = words.split(" ", 1)
+    return " ".join([first + "s", *rest])
+
+
+def _descend(schema: Schema, words: list[str]) -> tuple[Schema, str, bool] | None:
+    here, shown, required = schema, "", True
+    for word in words:
+        below = properties(_item(here)).get(word) or _free(_item(here), word)
+        if below is None:
+            return None
+        required = word in _item(here).get("required", ())
+        shown += ("[]." if "items" in here else "." if shown else "") + word
+        here = below
+    return here, shown, required
+
+
+def _item(schema: Schema) -> Schema:
+    items = schema.get("items")
+    return items if isinstance(items, Mapping) else schema
+
+
+def _free(schema: Schema, word: str) -> Schema | None:
+    return step(schema, word)
+
+
+def _explained(schema: Schema, path: str, required: bool) -> Explained:
+    inner = _item(schema)
+    return Explained(
+        path=path,
+        type=kind_of(schema),
+        description=" ".join(str(schema.get("description", "")).split()),
+        required=required,
+        default=schema.get("default"),
+        allowed=_allowed(schema),
+        must_be=str(schema.get("x-error") or inner.get("x-error", "")),
+        children=tuple(
+            Child(
+                name=name,
+                type=kind_of(below),
+                description=first_sentence(str(below.get("description", ""))),
+                required=name in inner.get("required", ()),
+            )
+            for name, below in properties(inner).items()
+        ),
+        examples=tuple(schema.get("examples", ())),
+    )
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a description, on one line."""
+    return re.split(r"(?<=[.;])\s", " ".join(text.split()), maxsplit=1)[0].rstrip(";")
+
+
+def _allowed(schema: Schema) -> tuple[Any, ...]:
+    own = (*schema.get("enum", ()), *_item(schema).get("enum", ()))
+    return tuple(dict.fromkeys((*own, *(word for one in branches(schema) for word in _allowed(one)))))
+
+
+def _nearest(schema: Schema, path: str) -> str | None:
+    known = dict.fromkeys(path.replace("[]", "") for _, path in descendants(schema))
+    short = [name.removeprefix("spec.") for name in known]
+    wanted = re.sub(r"\[[^\]]*\]", "", path).removeprefix("spec.")
+    last = wanted.rsplit(".", 1)[-1]
+    same = [name for name in short if name.rsplit(".", 1)[-1] == last]
+    return nearest(wanted, same or short, 0.3 if same else 0.6)

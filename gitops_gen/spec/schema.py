@@ -1,0 +1,178 @@
+"""The base schema and component fragments in; the whole schema, faults and filled-in data out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from functools import cached_property
+from typing import Any
+
+from gitops_gen.diagnostics import Diagnostic
+from gitops_gen.spec.explain import Explained, explain
+from gitops_gen.spec.faults import Checker, Raw, faults
+from gitops_gen.spec.tree import Schema, at, part_for
+
+__all__ = [
+    "ClusterSchema",
+    "Explained",
+    "check_schema",
+    "cluster_schema",
+    "explain",
+    "fill_defaults",
+    "with_models",
+    "with_versions",
+]
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_ID = "https://gitops-gen.dev/schemas/v1alpha1/cluster.schema.json"
+_NEEDED = ("required", "minItems", "minProperties", "if", "then", "else", "dependentRequired")
+
+
+class ClusterSchema(dict[str, Any]):
+    """A cluster schema that compiles its checkers once, on first use."""
+
+    @cached_property
+    def cluster(self) -> Checker:
+        """The checker of documents of kind Cluster."""
+        return Checker(part_for(self, "Cluster"))
+
+    @cached_property
+    def base(self) -> Checker:
+        """The checker of documents of kind ClusterBase, where nothing is required."""
+        return Checker(part_for(self, "ClusterBase"))
+
+
+def cluster_schema(base: Schema, fragments: Mapping[str, Schema]) -> ClusterSchema:
+    """Join the base schema and the component fragments into the schema of a whole document.
+
+    Each fragment gets the properties that all components share. `$ref` is resolved, so that the
+    parts stand alone: `$defs.Cluster`, and `$defs.ClusterBase`, the same with nothing required.
+    """
+    shared = base["$defs"]
+    whole = _resolve({key: value for key, value in base.items() if key != "$defs"}, shared)
+    parts = whole["properties"]["spec"]["properties"]["components"]["properties"]
+    for name in sorted(fragments):
+        parts[name] = _component(name, fragments[name], shared)
+    return ClusterSchema(
+        {
+            "$schema": _DIALECT,
+            "$id": _ID,
+            "title": whole.pop("title"),
+            "description": whole["description"],
+            "type": "object",
+            "if": {"required": ["kind"], "properties": {"kind": {"const": "ClusterBase"}}},
+            "then": {"$ref": "#/$defs/ClusterBase"},
+            "else": {"$ref": "#/$defs/Cluster"},
+            "$defs": {"Cluster": whole, "ClusterBase": _nothing_required(whole)},
+        }
+    )
+
+
+def with_versions(
+    fragment: Schema, version: str, versions: Iterable[str], namespace: str
+) -> dict[str, Any]:
+    """Return the fragment with what the shared properties say for one component."""
+    known = [version, *(item for item in versions if item != version)]
+    own = {
+        "version": {"default": version, "examples": known},
+        "namespace": {"default": namespace},
+    }
+    return {**fragment, "x-shared": own}
+
+
+def with_models(schema: Schema, gpus: Iterable[str], tpus: Iterable[str]) -> ClusterSchema:
+    """Return the schema with the catalogue's accelerator ids as examples, which editors offer."""
+    copy = ClusterSchema(deepcopy(dict(schema)))
+    for part in copy["$defs"].values():
+        for kind, ids in (("gpu", gpus), ("tpu", tpus)):
+            model = at(part, ("spec", "nodePools", 0, kind, "model"))
+            assert isinstance(model, dict)
+            model["examples"] = list(ids)
+    return copy
+
+
+def check_schema(data: Any, schema: Schema, raw: Raw | None = None) -> tuple[Diagnostic, ...]:
+    """Return every fault of a document; `raw` gives the text that the user wrote for a scalar."""
+    whole = schema if isinstance(schema, ClusterSchema) else ClusterSchema(schema)
+    is_base = isinstance(data, dict) and data.get("kind") == "ClusterBase"
+    return faults(data, whole.base if is_base else whole.cluster, raw or (lambda path: None))
+
+
+def fill_defaults(data: Any, schema: Schema) -> Any:
+    """Return the data with the defaults of all keys that are left out; `data` stays as it is."""
+    kind = data.get("kind") if isinstance(data, dict) else None
+    return _fill(data, part_for(schema, kind))
+
+
+def _fill(value: Any, schema: Schema) -> Any:
+    chosen = _alternative(value, schema)
+    if isinstance(value, dict):
+        return _fill_object(value, chosen)
+    if isinstance(value, list) and isinstance(chosen.get("items"), Mapping):
+        return [_fill(item, chosen["items"]) for item in value]
+    return value
+
+
+def _fill_object(value: dict[str, Any], schema: Schema) -> dict[str, Any]:
+    known: Mapping[str, Schema] = schema.get("properties", {})
+    others = schema.get("additionalProperties")
+    free = others if isinstance(others, Mapping) else {}
+    filled = {key: _fill(item, known.get(key, free)) for key, item in value.items()}
+    for key, below in known.items():
+        if key not in filled and "default" in below:
+            filled[key] = _fill(deepcopy(below["default"]), below)
+    return filled
+
+
+def _alternative(value: Any, schema: Schema) -> Schema:
+    """Return the alternative that describes a container such as `value`, else the schema itself."""
+    kind = "object" if isinstance(value, dict) else "array"
+    for one in (*schema.get("oneOf", ()), *schema.get("anyOf", ())):
+        if one.get("type") == kind:
+            return dict(one)
+    return schema
+
+
+def _component(name: str, fragment: Schema, shared: Mapping[str, Schema]) -> dict[str, Any]:
+    """Return the schema of one component: its own settings and those that all share."""
+    own = _resolve(
+        {key: value for key, value in fragment.items() if key not in ("$defs", "x-shared")},
+        {**shared, **fragment.get("$defs", {})},
+    )
+    common = _resolve(shared["component"], shared)["properties"]
+    clash = sorted(common.keys() & own.get("properties", {}).keys())
+    if clash:
+        raise ValueError(f"the schema of {name} repeats shared properties: {', '.join(clash)}")
+    for key, extra in fragment.get("x-shared", {}).items():
+        common[key].update(extra)
+    properties = {**common, **own.get("properties", {})}
+    return {**own, "type": "object", "additionalProperties": False, "properties": properties}
+
+
+def _resolve(value: Any, shared: Mapping[str, Schema]) -> Any:
+    """Return a copy in which each `$ref` to a shared definition is replaced by its text."""
+    if isinstance(value, list):
+        return [_resolve(item, shared) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    own = {key: _resolve(item, shared) for key, item in value.items() if key != "$ref"}
+    if "$ref" not in value:
+        return own
+    return {**_resolve(shared[value["$ref"].removeprefix("#/$defs/")], shared), **own}
+
+
+def _nothing_required(schema: Any) -> Any:
+    """Return a copy of a schema that accepts any part of what the schema accepts."""
+    kept = {key: value for key, value in schema.items() if key not in _NEEDED}
+    for key in ("oneOf", "anyOf"):
+        if all(set(one) == {"required"} for one in kept.get(key, ())):
+            kept.pop(key, None)
+        else:
+            kept[key] = [_nothing_required(one) for one in kept[key]]
+    for key in ("properties", "patternProperties"):
+        if key in kept:
+            kept[key] = {name: _nothing_required(item) for name, item in kept[key].items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(kept.get(key), Mapping):
+            kept[key] = _nothing_required(kept[key])
+    return kept
