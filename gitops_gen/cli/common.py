@@ -1,0 +1,160 @@
+"""What the commands share: options, exit statuses, and specs checked with their reports."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gitops_gen.diagnostics import Diagnostic, Position, Severity, SpecError
+
+if TYPE_CHECKING:
+    from gitops_gen.shell.cluster import Prepared
+    from gitops_gen.shell.specs import SpecFile
+
+EXIT_FINE, EXIT_INVALID, EXIT_DIFFERENT, EXIT_TOOL = 0, 3, 4, 5
+
+
+class Format(StrEnum):
+    """How diagnostics are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    GITHUB = "github"
+    SARIF = "sarif"
+
+
+class ResultFormat(StrEnum):
+    """How results are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Specs = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[SPEC]...",
+        help="Spec files, or folders that hold `cluster.yaml` files. Default: all of the work tree.",
+        show_default=False,
+    ),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
+DiagnosticFormat = Annotated[Format, typer.Option("--format", help="How findings are printed.")]
+PrintFormat = Annotated[ResultFormat, typer.Option("--format", help="How results are printed.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One spec after the checks: its findings, and the prepared cluster unless there are errors."""
+
+    file: SpecFile
+    diagnostics: tuple[Diagnostic, ...]
+    prepared: Prepared | None
+
+
+def examine(file: SpecFile, *, strict: bool, output: Path | None = None) -> Outcome:
+    """Check and plan one spec; faults become the outcome's diagnostics."""
+    from gitops_gen.resources import resources
+    from gitops_gen.shell.cluster import prepare
+
+    try:
+        prepared = prepare(file, resources(), output)
+    except SpecError as error:
+        return Outcome(file=file, diagnostics=_shown(error.diagnostics, file, strict), prepared=None)
+    found = _shown(prepared.compiled.diagnostics, file, strict)
+    fine = not any(item.severity is Severity.ERROR for item in found)
+    return Outcome(file=file, diagnostics=found, prepared=prepared if fine else None)
+
+
+def examine_all(specs: Iterable[Path] | None, *, strict: bool) -> list[Outcome]:
+    """Check every spec that the arguments name, and that their names do not collide."""
+    from gitops_gen.shell.cluster import name_collisions
+    from gitops_gen.shell.specs import find_specs
+
+    outcomes = [examine(file, strict=strict) for file in find_specs(specs or ())]
+    names: dict[str, list[str]] = {}
+    for item in outcomes:
+        if item.prepared is not None:
+            names.setdefault(item.prepared.compiled.plan.spec.name, []).append(item.file.source)
+    clashes = name_collisions(names)
+    if clashes:
+        raise SpecError(clashes)
+    return outcomes
+
+
+def one_spec(spec: Path | None) -> Outcome:
+    """Check the one spec that a command works on; exit status 3 with its findings if it is invalid."""
+    outcomes = examine_all([spec] if spec else None, strict=False)
+    if len(outcomes) > 1:
+        names = ", ".join(item.file.source for item in outcomes)
+        raise typer.BadParameter(f"several specs here, name one of them: {names}")
+    if outcomes[0].prepared is None:
+        raise SpecError(outcomes[0].diagnostics)
+    return outcomes[0]
+
+
+def exit_status(outcomes: Iterable[Outcome]) -> int:
+    """Return 3 if any spec is invalid, else 0."""
+    return EXIT_INVALID if any(item.prepared is None for item in outcomes) else EXIT_FINE
+
+
+def print_diagnostics(
+    diagnostics: Iterable[Diagnostic], form: Format = Format.TEXT, *, to_stderr: bool
+) -> None:
+    """Print findings; text goes to people, the other forms to machines on stdout."""
+    from gitops_gen import report
+
+    found = tuple(diagnostics)
+    stream = sys.stderr if to_stderr and form is Format.TEXT else sys.stdout
+    match form:
+        case Format.TEXT:
+            text = report.render_text(found, _line, color=stream.isatty())
+        case Format.JSON:
+            text = report.render_json(found)
+        case Format.GITHUB:
+            text = report.render_github(found)
+        case Format.SARIF:
+            text = report.render_sarif(found)
+    if text:
+        stream.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def _shown(diagnostics: Iterable[Diagnostic], file: SpecFile, strict: bool) -> tuple[Diagnostic, ...]:
+    """Return the findings with files as the current folder sees them; warnings weighed by `strict`."""
+    return tuple(
+        replace(
+            item,
+            position=_at(item.position, file),
+            severity=Severity.ERROR if strict and item.severity is Severity.WARNING else item.severity,
+        )
+        for item in diagnostics
+    )
+
+
+def _at(position: Position | None, file: SpecFile) -> Position:
+    """Return the place to print; line 0 stands for the file as a whole."""
+    from gitops_gen.shell.specs import display
+
+    if position is None:
+        return Position(file=file.label, line=0, column=0)
+    return replace(position, file=display(file.repo_root, position.file))
+
+
+def _line(position: Position) -> str:
+    lines = _lines(position.file)
+    return lines[position.line - 1] if 0 < position.line <= len(lines) else ""
+
+
+@lru_cache(maxsize=64)
+def _lines(file: str) -> list[str]:
+    try:
+        return Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []

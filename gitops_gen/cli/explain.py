@@ -1,0 +1,32 @@
+"""`gitops-gen explain`: a field of the spec in, its documentation out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(explain)
+
+
+def explain(
+    field: Annotated[
+        str, typer.Argument(help="A field below `spec`, such as nodePools.gpu.mig; empty for all of it.")
+    ] = "",
+) -> None:
+    """Print what a field of the spec means, its type, default and allowed values.
+
+    Example: gitops-gen explain components.gpuOperator.driver
+    """
+    from gitops_gen.resources import resources
+    from gitops_gen.spec.schema import explain as explain_field
+    from gitops_gen.spec.schema import explained_text
+
+    try:
+        found = explain_field(resources().schema, field)
+    except KeyError as error:
+        raise typer.BadParameter(str(error.args[0])) from error
+    typer.echo(explained_text(found))

@@ -1,0 +1,37 @@
+"""`gitops-gen init`: writes a first spec to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(init)
+
+
+def init(
+    path: Annotated[Path, typer.Argument(help="The spec to write.")] = Path("cluster.yaml"),
+    name: Annotated[str | None, typer.Option(help="Cluster name; default: the folder's name.")] = None,
+    distribution: Annotated[str, typer.Option(help="Kubernetes distribution.")] = "kubeadm",
+    gpu: Annotated[str, typer.Option(help="Accelerator id, see `gitops-gen catalog`.")] = "h100-sxm-80gb",
+    repo_url: Annotated[
+        str, typer.Option("--repo-url", help="Git repository that Argo CD reads.")
+    ] = "https://git.example.com/platform/clusters.git",
+) -> None:
+    """Write a first spec: one GPU pool and the GPU Operator, ready to validate and render.
+
+    An existing file is never overwritten.
+
+    Example: gitops-gen init clusters/lab/cluster.yaml --gpu a100-sxm-80gb
+    """
+    from gitops_gen.shell.first_spec import write_first_spec
+
+    written = write_first_spec(path, name=name, distribution=distribution, gpu=gpu, repo_url=repo_url)
+    typer.echo(f"wrote {written}", err=True)
+    typer.echo(
+        f"next: edit it, then `gitops-gen validate {written}` and `gitops-gen render {written}`", err=True
+    )

@@ -1,0 +1,186 @@
+"""`gitops-gen render`: specs in, their trees written or compared."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gitops_gen.cli.common import (
+    EXIT_DIFFERENT,
+    EXIT_FINE,
+    EXIT_INVALID,
+    Outcome,
+    Specs,
+    Strict,
+    examine,
+    print_diagnostics,
+)
+from gitops_gen.diagnostics import Diagnostic, SpecError
+
+if TYPE_CHECKING:
+    from gitops_gen.shell.specs import SpecFile
+
+_HANDFUL = 5
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(render)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How every spec of one run is rendered."""
+
+    check: bool
+    output: Path | None
+    force: bool
+    strict: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What became of one spec; `lines` is for people, `differing` names files for `--check`."""
+
+    status: int
+    diagnostics: tuple[Diagnostic, ...]
+    lines: tuple[str, ...] = ()
+    differing: tuple[str, ...] = ()
+
+
+def render(
+    specs: Specs = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 4 if files differ.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Write to DIR/<cluster name>/ instead of the repository.", metavar="DIR"),
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Clusters rendered side by side.")] = 1,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite files of the tree that were edited by hand.")
+    ] = False,
+    strict: Strict = False,
+) -> None:
+    """Render the tree of each spec: atomically, removing what is no longer made.
+
+    Exit status 3 if a spec is invalid, 4 if `--check` finds differences.
+
+    Example: gitops-gen render clusters/prod/cluster.yaml
+    """
+    from gitops_gen.shell.specs import find_specs
+
+    files = find_specs(specs or ())
+    refuse_collisions(files)
+    options = Options(check=check, output=output, force=force, strict=strict)
+    results = list(_with_progress(run_all(files, options, jobs), len(files)))
+    print_diagnostics([found for item in results for found in item.diagnostics], to_stderr=True)
+    for item in results:
+        for line in item.lines:
+            typer.echo(line, err=True)
+        for name in item.differing:
+            typer.echo(name)
+    raise typer.Exit(_status(results))
+
+
+def refuse_collisions(files: tuple[SpecFile, ...]) -> None:
+    """Raise SpecError if two specs name their Applications alike."""
+    from gitops_gen.shell.cluster import name_collisions, quick_name
+
+    if len(files) < 2:
+        return
+    names: dict[str, list[str]] = {}
+    for file in files:
+        name = quick_name(file)
+        if name is not None:
+            names.setdefault(name, []).append(file.source)
+    clashes = name_collisions(names)
+    if clashes:
+        raise SpecError(clashes)
+
+
+def run_all(files: tuple[SpecFile, ...], options: Options, jobs: int) -> Iterator[Result]:
+    """Render every spec, in order, in up to `jobs` processes."""
+    if jobs == 1 or len(files) < 2:
+        yield from (render_one(file, options) for file in files)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(max_workers=min(jobs, len(files))) as pool:
+        chunk = max(1, min(16, len(files) // (jobs * 4)))
+        yield from pool.map(render_one, files, [options] * len(files), chunksize=chunk)
+
+
+def render_one(file: SpecFile, options: Options) -> Result:
+    """Render one spec; nothing is read or written beyond digests when nothing changed."""
+    from gitops_gen.resources import digest
+    from gitops_gen.shell.cluster import current_tree
+
+    current = current_tree(file, options.output, digest())
+    if current is not None and not options.strict:
+        return Result(status=EXIT_FINE, diagnostics=(), lines=(f"{current}: unchanged",))
+    outcome = examine(file, strict=options.strict, output=options.output)
+    if outcome.prepared is None:
+        return Result(status=EXIT_INVALID, diagnostics=outcome.diagnostics)
+    try:
+        return _compare(outcome, options) if options.check else _write(outcome, options)
+    except SpecError as error:
+        return Result(status=EXIT_INVALID, diagnostics=(*outcome.diagnostics, *error.diagnostics))
+
+
+def _write(outcome: Outcome, options: Options) -> Result:
+    from gitops_gen.shell.specs import display
+    from gitops_gen.shell.tree import write_tree
+
+    prepared = outcome.prepared
+    assert prepared is not None
+    target = prepared.target(options.output)
+    written = write_tree(prepared.tree(), target, force=options.force)
+    counts = {
+        "new": len(written.created),
+        "changed": len(written.changed),
+        "removed": len(written.removed),
+        "unchanged": len(written.unchanged),
+    }
+    told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    lines = [f"{display(target, '.')}: {told}"]
+    lines += [f"  not ours, left alone: {name}" for name in written.foreign]
+    return Result(status=EXIT_FINE, diagnostics=outcome.diagnostics, lines=tuple(lines))
+
+
+def _compare(outcome: Outcome, options: Options) -> Result:
+    from gitops_gen.shell.specs import display
+    from gitops_gen.shell.tree import compare_tree
+
+    prepared = outcome.prepared
+    assert prepared is not None
+    target = prepared.target(options.output)
+    compared = compare_tree(prepared.tree(), target)
+    differing = {
+        **{name: "missing" for name in compared.missing},
+        **{name: "differs" for name in compared.differing},
+        **{name: "no longer made" for name in compared.stale},
+        **{name: "edited by hand" for name in compared.hand_edited},
+    }
+    told = tuple(f"{display(target, name)}: {what}" for name, what in sorted(differing.items()))
+    status = EXIT_DIFFERENT if told else EXIT_FINE
+    return Result(status=status, diagnostics=outcome.diagnostics, differing=told)
+
+
+def _status(results: list[Result]) -> int:
+    statuses = {item.status for item in results}
+    return EXIT_INVALID if EXIT_INVALID in statuses else max(statuses, default=EXIT_FINE)
+
+
+def _with_progress(results: Iterator[Result], total: int) -> Iterator[Result]:
+    """Show a counter on stderr for more than a handful of clusters; off when not a terminal."""
+    shown = total > _HANDFUL and sys.stderr.isatty()
+    for count, item in enumerate(results, start=1):
+        if shown:
+            sys.stderr.write(f"\r{count}/{total} clusters" + ("\n" if count == total else ""))
+            sys.stderr.flush()
+        yield item

@@ -1,0 +1,22 @@
+"""`gitops-gen schema`: prints the JSON Schema of a cluster spec."""
+
+from __future__ import annotations
+
+import json
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(schema)
+
+
+def schema() -> None:
+    """Print the JSON Schema (draft 2020-12) that specs are checked with, for editors.
+
+    Example: gitops-gen schema > cluster.schema.json
+    """
+    from gitops_gen.resources import resources
+
+    typer.echo(json.dumps(resources().schema, indent=2, ensure_ascii=False))

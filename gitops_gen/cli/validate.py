@@ -1,0 +1,41 @@
+"""`gitops-gen validate`: specs in, findings out."""
+
+from __future__ import annotations
+
+import typer
+
+from gitops_gen.cli.common import (
+    DiagnosticFormat,
+    Format,
+    Specs,
+    Strict,
+    examine_all,
+    exit_status,
+    print_diagnostics,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(validate)
+
+
+def validate(specs: Specs = None, strict: Strict = False, form: DiagnosticFormat = Format.TEXT) -> None:
+    """Check specs and print every finding with its place; writes nothing.
+
+    Exit status 3 if a spec is invalid.
+
+    Example: gitops-gen validate clusters/prod/cluster.yaml --format github
+    """
+    outcomes = examine_all(specs, strict=strict)
+    print_diagnostics([found for item in outcomes for found in item.diagnostics], form, to_stderr=False)
+    if form is Format.TEXT:
+        valid = sum(item.prepared is not None for item in outcomes)
+        typer.echo(
+            f"{valid} of {len(outcomes)} specs valid" if len(outcomes) > 1 else _verdict(valid), err=True
+        )
+    raise typer.Exit(exit_status(outcomes))
+
+
+def _verdict(valid: int) -> str:
+    return "the spec is valid" if valid else "the spec is invalid"

@@ -1,0 +1,130 @@
+"""`gitops-gen why`: an app and a key in, the spec lines, facts and rules that made it out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gitops_gen.cli.common import PrintFormat, ResultFormat, one_spec
+from gitops_gen.diagnostics import Path as KeyPath
+from gitops_gen.model import Application, Json, Origin, Traced
+
+if TYPE_CHECKING:
+    from gitops_gen.stages import Compiled
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(why)
+
+
+def why(
+    cluster: Annotated[Path, typer.Argument(help="The spec file, or the folder that holds it.")],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="APP[:PATH]",
+            help="An app, and a path below its values (`driver.enabled`), below `application` "
+            "(`application.spec.sources`) or below one of its own files (`<kind>-<name>.yaml#data`).",
+        ),
+    ],
+    form: PrintFormat = ResultFormat.TEXT,
+) -> None:
+    """Say which spec line and which fact or rule made a key of the output.
+
+    Example: gitops-gen why clusters/prod gpu-operator:toolkit.env
+    """
+    outcome = one_spec(cluster)
+    assert outcome.prepared is not None
+    compiled = outcome.prepared.compiled
+    name, _, path = target.partition(":")
+    rows = list(explain_key(compiled, find_app(compiled, name), path))
+    if form is ResultFormat.JSON:
+        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    for row in rows:
+        typer.echo(f"{row['path']} = {json.dumps(row['value'], ensure_ascii=False)}")
+        for reason in row["because"]:  # type: ignore[attr-defined]
+            typer.echo(f"    {reason}")
+
+
+def find_app(compiled: Compiled, name: str) -> Application:
+    """Return the app by its short or full name; a usage error names the apps there are."""
+    apps = compiled.plan.applications
+    prefix = f"{compiled.plan.spec.name}-"
+    for app in apps:
+        if name in (app.name, f"{prefix}{app.name}"):
+            return app
+    raise typer.BadParameter(f"no app {name!r}; there are: {', '.join(app.name for app in apps)}")
+
+
+def explain_key(compiled: Compiled, app: Application, path: str) -> Iterator[dict[str, object]]:
+    """Yield each leaf below a path with its reasons, `{path, value, because}`."""
+    from gitops_gen.traced import format_path, origins_of, parse_path
+
+    document, rest, prefix = _document(compiled, app, path)
+    at = parse_path(rest) if rest else ()
+    found = list(_leaves(document, at))
+    if not found:
+        raise typer.BadParameter(f"{app.name} does not set {path!r}")
+    for leaf, value in found:
+        reasons = [_reason(item, compiled) for item in origins_of(document, leaf)]
+        yield {"path": prefix + format_path(leaf), "value": value, "because": reasons}
+
+
+def _document(compiled: Compiled, app: Application, path: str) -> tuple[Traced, str, str]:
+    from gitops_gen import argocd
+    from gitops_gen.render import helm_values, manifest_file
+
+    if path == "application" or path.startswith("application."):
+        made = argocd.application(app, compiled.plan.spec)
+        return made, path.removeprefix("application").removeprefix("."), "application."
+    file, hash_sign, rest = path.partition("#")
+    taken: dict[str, Traced] = {}
+    for manifest in app.manifests:
+        taken[manifest_file(manifest, taken)] = manifest.object
+    if file in taken:
+        return taken[file], rest, f"{file}{hash_sign or '#'}"
+    values = helm_values(app)
+    if values is None:
+        return argocd.application(app, compiled.plan.spec), path, "application."
+    return values, path, ""
+
+
+def _leaves(document: Traced, at: KeyPath) -> Iterator[tuple[KeyPath, Json]]:
+    value: Json = document.data
+    for part in at:
+        match value, part:
+            case dict(), str() if part in value:
+                value = value[part]
+            case list(), int() if part < len(value):
+                value = value[part]
+            case _:
+                return
+    yield from _below(at, value)
+
+
+def _below(at: KeyPath, value: Json) -> Iterator[tuple[KeyPath, Json]]:
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from _below((*at, key), item)
+    elif isinstance(value, list) and value:
+        for index, item in enumerate(value):
+            yield (*at, index), item
+    else:
+        yield at, value
+
+
+def _reason(origin: Origin, compiled: Compiled) -> str:
+    if origin.kind != "spec":
+        return f"{origin.kind}: {origin.ref}"
+    source_map = compiled.source_map
+    shown = source_map.show(origin.path)
+    if not source_map.has(origin.path):
+        return f"default: {shown}"
+    position = source_map.value(origin.path)
+    return f"spec: {position.file}:{position.line} {shown}" if position else f"spec: {shown}"

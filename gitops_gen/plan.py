@@ -1,0 +1,164 @@
+"""A typed spec and the components in, a Plan out: every Application with its values and objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from gitops_gen.catalog.charts import chart_objects, check_values
+from gitops_gen.diagnostics import Diagnostic, Path
+from gitops_gen.model import (
+    Application,
+    ClusterSpec,
+    Component,
+    ComponentFacts,
+    ComponentSpec,
+    DirectorySource,
+    HelmSource,
+    Json,
+    Plan,
+    Pruning,
+    Source,
+)
+from gitops_gen.namespaces import namespace_conflicts, namespaces_application
+from gitops_gen.secrets import external_secrets
+from gitops_gen.traced import overlay, parse_path
+
+State = Mapping[str, Mapping[str, Json]]
+"""What may not change silently: `{app: {spec path: value}}`."""
+
+
+def plan_cluster(spec: ClusterSpec, components: Sequence[Component], previous: State) -> Plan:
+    """Plan every Application of the cluster, in the order of their names.
+
+    The user's raw `values` are laid over last, then the chart's objects are known. `previous`
+    is the state of the last render; a change in it is an error unless the spec accepts it.
+    """
+    rendered = [item for item in components if spec.rendered(item.name)]
+    parts = [
+        _finish(app, spec.components[item.name], item.facts) for item in rendered for app in item.plan(spec)
+    ]
+    apps = [external_secrets(app, spec) for app in parts]
+    apps.append(namespaces_application(spec, apps))
+    return Plan(
+        spec=spec,
+        applications=tuple(sorted(apps, key=lambda app: app.name)),
+        health_checks=tuple(check for item in components for check in item.health_checks()),
+        diagnostics=(
+            *_values_findings(parts, spec, rendered),
+            *namespace_conflicts(parts),
+            *_unknown_window_apps(spec, apps),
+            *_state_changes(spec, apps, previous),
+        ),
+    )
+
+
+def known_objects(source: HelmSource, facts: ComponentFacts, namespace: str) -> HelmSource:
+    """Return the source with the identities of what its chart makes.
+
+    Cluster-scoped names of older catalogued versions stay in, so that a version bump can still
+    prune what the new version no longer makes (facts: Argo CD never prunes what the project
+    does not allow).
+    """
+    try:
+        keys = facts.chart_keys(source.chart, source.version)
+    except KeyError:
+        return source
+    objects = chart_objects(keys, source.values.data, source.release_name, namespace)
+    return replace(source, objects=tuple(dict.fromkeys((*source.objects, *objects))))
+
+
+def _finish(app: Application, part: ComponentSpec, facts: ComponentFacts) -> Application:
+    """Lay the user's overlay and sync choices over one planned Application."""
+    sources = tuple(_finish_source(source, app, part, facts) for source in app.sources)
+    sync = part.sync
+    is_main = any(_is_main(source, facts) for source in sources)
+    pruning = {None: app.pruning, True: Pruning.ON, False: Pruning.OFF}[sync.prune]
+    return replace(
+        app,
+        sources=sources,
+        wave=sync.wave if sync.wave is not None and is_main else app.wave,
+        pruning=pruning,
+        automated=app.automated if sync.automated is None else sync.automated,
+        sync_options=tuple(dict.fromkeys((*app.sync_options, *sync.sync_options))),
+    )
+
+
+def _finish_source(source: Source, app: Application, part: ComponentSpec, facts: ComponentFacts) -> Source:
+    if not isinstance(source, HelmSource):
+        return source
+    if _is_main(source, facts) and part.values:
+        values = overlay(source.values, part.values, _overlay_path(part.name))
+        source = replace(source, values=values)
+    return known_objects(source, facts, app.namespace)
+
+
+def _is_main(source: Source, facts: ComponentFacts) -> bool:
+    """The component's first chart is the one that the raw `values` belong to."""
+    charts = facts.data.get("charts")
+    return isinstance(source, HelmSource) and isinstance(charts, list) and charts[0]["name"] == source.chart  # type: ignore[call-overload, index]
+
+
+def _overlay_path(component: str) -> Path:
+    return ("spec", "components", component, "values")
+
+
+def _values_findings(
+    apps: Iterable[Application], spec: ClusterSpec, components: Iterable[Component]
+) -> Iterator[Diagnostic]:
+    facts = {item.name: item.facts for item in components}
+    for app in apps:
+        part, known = spec.components[app.component], facts[app.component]
+        for source in app.sources:
+            if isinstance(source, HelmSource) and _is_main(source, known) and part.values:
+                keys = known.chart_keys(source.chart, source.version)
+                yield from check_values(part.values, keys, _overlay_path(part.name))
+
+
+def _unknown_window_apps(spec: ClusterSpec, apps: Iterable[Application]) -> Iterator[Diagnostic]:
+    names = sorted(app.name for app in apps)
+    for index, window in enumerate(spec.argocd.sync_windows):
+        for place, name in enumerate(window.apps):
+            if name not in names:
+                yield Diagnostic(
+                    code="unknown-app",
+                    message=f'sync window names "{name}", but this cluster has no such app',
+                    path=("spec", "argocd", "syncWindows", index, "apps", place),
+                    hint=f"apps of this cluster: {', '.join(names)}",
+                )
+
+
+def _state_changes(spec: ClusterSpec, apps: Iterable[Application], previous: State) -> Iterator[Diagnostic]:
+    for app in apps:
+        known = previous.get(app.name, {})
+        for path, value in app.state.items():
+            if path in known and known[path] != value and not _accepted(spec, path, known[path], value):
+                yield _state_change(app, path, known[path], value)
+
+
+def _accepted(spec: ClusterSpec, path: str, old: Json, new: Json) -> bool:
+    return any(
+        item.code == "locked-state-changed"
+        and item.path == path
+        and item.from_value == str(old)
+        and item.to_value == str(new)
+        for item in spec.accept
+    )
+
+
+def _state_change(app: Application, path: str, old: Json, new: Json) -> Diagnostic:
+    return Diagnostic(
+        code="locked-state-changed",
+        message=f'{path} was "{old}" at the last render of app {app.name} and is "{new}" now: '
+        "changing it loses data or tears running workloads down",
+        path=_spec_path(path),
+        hint=f'set it back to "{old}", or release the change under spec.accept: '
+        f'{{code: locked-state-changed, path: {path}, from: "{old}", to: "{new}", reason: …}}',
+    )
+
+
+def _spec_path(path: str) -> Path:
+    return parse_path(path)
+
+
+__all__ = ["DirectorySource", "State", "known_objects", "plan_cluster"]

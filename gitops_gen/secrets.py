@@ -1,0 +1,77 @@
+"""Secrets that an app needs in, ExternalSecret objects out where the spec names a store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gitops_gen.model import (
+    Application,
+    ClusterSpec,
+    DirectorySource,
+    Json,
+    Manifest,
+    Object,
+    SecretRequest,
+    StoreRef,
+    Traced,
+    from_rule,
+    from_spec,
+)
+
+
+def external_secrets(app: Application, spec: ClusterSpec) -> Application:
+    """Add an ExternalSecret for each Secret of the app when `secrets.store` is external-secrets.
+
+    Each key of the Secret is one property of the remote entry named by `secrets.keyTemplate`.
+    """
+    store = spec.secrets.store_ref
+    wanted = [item for item in app.secrets if item.kind == "Secret"]
+    if spec.secrets.store != "external-secrets" or store is None or not wanted:
+        return app
+    made = tuple(Manifest(object=_external_secret(item, store, spec)) for item in wanted)
+    return with_manifests(app, made)
+
+
+def with_manifests(app: Application, manifests: tuple[Manifest, ...]) -> Application:
+    """Return the app with more objects of its own in its `manifests/` folder."""
+    own = DirectorySource(manifests=(*app.manifests, *manifests))
+    others = tuple(item for item in app.sources if not isinstance(item, DirectorySource))
+    return replace(app, sources=(*others, own))
+
+
+def remote_key(request: SecretRequest, spec: ClusterSpec) -> str:
+    """Return the store's entry for a Secret, from `secrets.keyTemplate`."""
+    names = {"cluster": spec.name, "namespace": request.namespace, "name": request.name}
+    key = spec.secrets.key_template
+    for name, value in names.items():
+        key = key.replace(f"{{{name}}}", value)
+    return key
+
+
+def _external_secret(request: SecretRequest, store: StoreRef, spec: ClusterSpec) -> Traced:
+    key = remote_key(request, spec)
+    data: list[Json] = [
+        {"secretKey": item, "remoteRef": {"key": key, "property": item}} for item in request.keys
+    ]
+    target: Object = {"name": request.name, "creationPolicy": "Owner"}
+    if request.type != "Opaque":
+        target["template"] = {"type": request.type}
+    document: Object = {
+        "apiVersion": "external-secrets.io/v1",
+        "kind": "ExternalSecret",
+        "metadata": {
+            "name": request.name,
+            "namespace": request.namespace,
+            "annotations": {
+                "argocd.argoproj.io/sync-options": "SkipDryRunOnMissingResource=true",
+                "argocd.argoproj.io/sync-wave": "-1",
+            },
+        },
+        "spec": {
+            "secretStoreRef": {"kind": store.kind, "name": store.name},
+            "target": target,
+            "data": data,
+        },
+    }
+    origins = (from_spec("secrets"), from_rule(f"a Secret for {request.purpose} must exist"))
+    return Traced(data=document, origins={("spec",): origins, ("metadata",): origins})

@@ -1,0 +1,167 @@
+"""A spec file in, its compiled plan and rendered tree out: the pure stages fed from the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gitops_gen import __version__
+from gitops_gen.diagnostics import Diagnostic, SpecError
+from gitops_gen.plan import State
+from gitops_gen.render import LOCK, Inputs, render
+from gitops_gen.resources import Resources, template
+from gitops_gen.shell.specs import Reader, SpecFile
+from gitops_gen.spec.build import default_path
+from gitops_gen.spec.load import load_cluster
+from gitops_gen.stages import Compiled, Knowledge, compile_cluster
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """One cluster, checked and planned; `inputs` are the digests of what it was made from."""
+
+    file: SpecFile
+    compiled: Compiled
+    inputs: Inputs
+
+    def tree(self) -> Mapping[str, bytes]:
+        """Render every file of the tree, the lock included."""
+        rendered = render(self.compiled.plan, self.inputs, template("tree-readme.md.j2"))
+        return {path: text.encode() for path, text in rendered.files.items()}
+
+    def target(self, output: Path | None) -> Path:
+        """Return the folder of the tree: its place in the repository, or below `output`."""
+        spec = self.compiled.plan.spec
+        return self.file.repo_root / spec.path if output is None else output / spec.name
+
+
+def knowledge(known: Resources) -> Knowledge:
+    """Return what the pure stages need of the resources."""
+    return Knowledge(catalog=known.catalog, components=known.components, schema=known.schema)
+
+
+def prepare(file: SpecFile, known: Resources, output: Path | None = None) -> Prepared:
+    """Read, check and plan one cluster; SpecError with all faults of the first stage that has any.
+
+    The state of the last render is read from the lock of the tree that will be written.
+    """
+    reader = Reader(file.repo_root)
+    loaded = load_cluster(file.source, reader)
+    previous = _previous(loaded.data, file, output)
+    compiled = compile_cluster(loaded, file.source, knowledge(known), previous)
+    inputs = Inputs(files=dict(sorted(reader.digests.items())), tool=__version__, catalog=known.digest)
+    return Prepared(file=file, compiled=compiled, inputs=inputs)
+
+
+def read_lock(target: Path) -> Mapping[str, Any]:
+    """Return the lock of a tree, empty if there is none or if it cannot be read."""
+    try:
+        lock = json.loads((target / LOCK).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return lock if isinstance(lock, dict) else {}
+
+
+def current_tree(file: SpecFile, output: Path | None, catalog: str) -> Path | None:
+    """Return the folder of the tree if nothing changed since it was rendered, else None."""
+    name = quick_name(file)
+    if name is None:
+        return None
+    loaded = load_cluster(file.source, Reader(file.repo_root))
+    target = _target(loaded.data, file, output)
+    return target if target is not None and is_current(file, target, catalog) else None
+
+
+def is_current(file: SpecFile, target: Path, catalog: str) -> bool:
+    """Say whether a tree was made from these very inputs and stands untouched.
+
+    Decided by digests alone: spec files, tool, catalogue and every file of the tree.
+    """
+    lock = read_lock(target)
+    files = lock.get("spec", {}).get("files", {})
+    made = lock.get("files", {})
+    return (
+        lock.get("tool") == __version__
+        and lock.get("catalogue") == catalog
+        and file.source in files
+        and _unchanged(file.repo_root, files)
+        and bool(made)
+        and _unchanged(target, made)
+    )
+
+
+def _unchanged(root: Path, digests: Mapping[str, str]) -> bool:
+    try:
+        return all(
+            hashlib.sha256((root / path).read_bytes()).hexdigest() == digest
+            for path, digest in digests.items()
+        )
+    except OSError:
+        return False
+
+
+def _previous(data: object, file: SpecFile, output: Path | None) -> State:
+    target = _target(data, file, output)
+    state = read_lock(target).get("state", {}) if target is not None else {}
+    return state if isinstance(state, dict) else {}
+
+
+def _target(data: object, file: SpecFile, output: Path | None) -> Path | None:
+    """Guess the tree's folder before the spec is checked; None while it has no name."""
+    match data:
+        case {"metadata": {"name": str(name)}, "spec": {"gitops": {"path": str(path)}}} if output is None:
+            return file.repo_root / path
+        case {"metadata": {"name": str(name)}}:
+            return file.repo_root / default_path(file.source, name) if output is None else output / name
+    return None
+
+
+def name_collisions(names: Mapping[str, list[str]]) -> tuple[Diagnostic, ...]:
+    """Return an error for each cluster name that stands in several specs.
+
+    A name that ends in another cluster's `-root` or `-stack-…` collides, too: Applications and
+    projects of both would have one name in one Argo CD.
+    """
+    found = [
+        Diagnostic(
+            code="cluster-name-collision",
+            message=f'cluster name "{name}" stands in {len(files)} specs: {", ".join(files)}',
+            hint="names of Applications start with the cluster's name: give each cluster its own",
+        )
+        for name, files in sorted(names.items())
+        if len(files) > 1
+    ]
+    for name in sorted(names):
+        for other in _taken_by(name, names):
+            found.append(
+                Diagnostic(
+                    code="cluster-name-collision",
+                    message=f'cluster name "{name}" is also what cluster "{other}" calls its own objects',
+                    hint="rename one of the two clusters",
+                )
+            )
+    return tuple(found)
+
+
+def _taken_by(name: str, names: Iterable[str]) -> list[str]:
+    known = set(names)
+    head, root, _ = name.rpartition("-root")
+    stack, middle, _ = name.partition("-stack-")
+    candidates = [head if root and name.endswith("-root") else "", stack if middle else ""]
+    return [item for item in candidates if item in known]
+
+
+def quick_name(file: SpecFile) -> str | None:
+    """Return `metadata.name` of a spec without checking it, None if it cannot be read."""
+    try:
+        loaded = load_cluster(file.source, Reader(file.repo_root))
+    except SpecError:
+        return None
+    match loaded.data:
+        case {"metadata": {"name": str(name)}}:
+            return name
+    return None

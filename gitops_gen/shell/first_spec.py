@@ -1,0 +1,72 @@
+"""A few choices in, a first spec on the disk out, with the schema beside the repository's root."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+from gitops_gen.diagnostics import Diagnostic, SpecError
+from gitops_gen.emit import emit
+from gitops_gen.model import Object
+from gitops_gen.resources import resources
+from gitops_gen.shell.specs import git_top
+from gitops_gen.spec.document import API_VERSION
+
+SCHEMA_FILE = ".gitops-gen/cluster.schema.json"
+_NOT_DNS = re.compile(r"[^a-z0-9-]+")
+
+
+def write_first_spec(path: Path, *, name: str | None, distribution: str, gpu: str, repo_url: str) -> Path:
+    """Write a first spec and the schema for editors; SpecError if the spec exists already.
+
+    A folder gets a `cluster.yaml`. The spec's first line leads editors to the schema.
+    """
+    file = path / "cluster.yaml" if path.is_dir() or not path.suffix else path
+    if file.exists():
+        message = f"{file} exists already: `init` never overwrites"
+        raise SpecError((Diagnostic(code="spec-exists", message=message, hint="name another file"),))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    top = git_top(file.parent) or file.parent
+    schema = top / SCHEMA_FILE
+    schema.parent.mkdir(exist_ok=True)
+    schema.write_text(json.dumps(resources().schema, indent=1) + "\n", encoding="utf-8")
+    document = first_spec(name or _name(file), distribution, gpu, repo_url)
+    relative = Path(os.path.relpath(schema, file.parent)).as_posix()
+    file.write_text(emit(document, f"yaml-language-server: $schema={relative}"), encoding="utf-8")
+    return file
+
+
+def first_spec(name: str, distribution: str, gpu: str, repo_url: str) -> Object:
+    """Return the smallest useful spec: one pool of GPU nodes and the GPU Operator."""
+    pool: Object = {
+        "name": "gpu",
+        "nodes": 1,
+        "os": _first_os(distribution),
+        "nodeSelector": {"node.example.com/pool": "gpu"},
+        "gpu": {"model": gpu, "count": 8},
+    }
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Cluster",
+        "metadata": {"name": name},
+        "spec": {
+            "kubernetes": {"version": "1.35", "distribution": distribution},
+            "gitops": {"repoURL": repo_url, "revision": "main"},
+            "nodePools": [pool],
+            "components": {"gpuOperator": {"enabled": True}},
+        },
+    }
+
+
+def _name(file: Path) -> str:
+    folder = file.resolve().parent.name if file.name == "cluster.yaml" else file.stem
+    return _NOT_DNS.sub("-", folder.lower()).strip("-") or "cluster"
+
+
+def _first_os(distribution: str) -> str:
+    """Return the operating system that a first spec for the distribution starts with."""
+    known = resources().catalog.data["distributions"]
+    assert isinstance(known, dict)
+    return str(known["distributions"][distribution]["firstOs"])  # type: ignore[index, call-overload]

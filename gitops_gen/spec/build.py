@@ -1,0 +1,194 @@
+"""Plain data that passed the schema in, a typed ClusterSpec out; switches on what is required."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
+
+import msgspec
+
+from gitops_gen.diagnostics import Diagnostic, Severity
+from gitops_gen.model import (
+    Accept,
+    ArgoCD,
+    ClusterSpec,
+    Component,
+    ComponentSpec,
+    Gitops,
+    Kubernetes,
+    NodePool,
+    Proxy,
+    Registry,
+    Secrets,
+    Storage,
+    Sync,
+)
+from gitops_gen.spec.schema import fill_defaults
+
+_COMMON = ("enabled", "provided", "version", "namespace", "values", "sync")
+_Words = TypeVar("_Words")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """The typed spec and what the build stage has to say about it."""
+
+    spec: ClusterSpec
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def build_spec(
+    written: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    components: Sequence[Component],
+    source: str,
+) -> Built:
+    """Build the spec from merged data that passed `schema`; `source` is its file in the repository.
+
+    A component that another one requires is switched on with a notice; one that was switched
+    off with `enabled: false` is an error. Components are in the order of their names.
+    """
+    chosen, diagnostics = _choose(written["spec"].get("components", {}), components)
+    data = fill_defaults(_with_parts(written, chosen), schema)
+    body = data["spec"]
+    parts: Mapping[str, Mapping[str, Any]] = body["components"]
+    built = {
+        item.name: _component(item, parts.get(item.name, {}), chosen[item.name])
+        for item in components
+        if item.name in chosen
+    }
+    gitops = _words(body["gitops"], Gitops)
+    name = data["metadata"]["name"]
+    spec = ClusterSpec(
+        name=name,
+        labels=data["metadata"].get("labels", {}),
+        source=source,
+        path=gitops.path if gitops.path is not None else default_path(source, name),
+        env=body.get("env", "prod"),
+        kubernetes=_words(body["kubernetes"], Kubernetes),
+        gitops=gitops,
+        argocd=_words(body.get("argocd", {}), ArgoCD),
+        storage=_words(body.get("storage", {}), Storage),
+        secrets=_words(body.get("secrets", {}), Secrets),
+        registry=_words(body.get("registry", {}), Registry),
+        proxy=_words(body.get("proxy", {}), Proxy),
+        air_gap=body.get("airGap", False),
+        node_pools=_words(body.get("nodePools", []), tuple[NodePool, ...]),
+        accept=_words(body.get("accept", []), tuple[Accept, ...]),
+        components=built,
+        service_monitor_labels=_service_monitor_labels(built, components),
+    )
+    return Built(spec=spec, diagnostics=tuple(diagnostics))
+
+
+def advertise(spec: ClusterSpec, components: Sequence[Component]) -> ClusterSpec:
+    """Return the spec with what the nodes of each pool advertise, joined over the components."""
+    found = [
+        resources for item in components if item.name in spec.components for resources in item.advertise(spec)
+    ]
+    joined = {}
+    for resources in found:
+        known = joined.get(resources.pool)
+        joined[resources.pool] = (
+            resources
+            if known is None
+            else replace(
+                known,
+                resources={**known.resources, **resources.resources},
+                labels={**known.labels, **resources.labels},
+                product=known.product or resources.product,
+            )
+        )
+    order = [pool.name for pool in spec.node_pools]
+    return replace(spec, resources=tuple(joined[name] for name in order if name in joined))
+
+
+def default_path(source: str, name: str) -> str:
+    """Return the tree's place for a spec file: `rendered` beside a `cluster.yaml`."""
+    file = PurePosixPath(source)
+    folder = file.parent if file.name == "cluster.yaml" else file.parent / name
+    return str(folder / "rendered")
+
+
+def _with_parts(written: Mapping[str, Any], chosen: Iterable[str]) -> dict[str, Any]:
+    body = written["spec"]
+    parts = {**{name: {} for name in chosen}, **body.get("components", {})}
+    return {**written, "spec": {**body, "components": parts}}
+
+
+def _words(data: object, kind: type[_Words]) -> _Words:
+    return msgspec.convert(data, kind)
+
+
+def _choose(
+    parts: Mapping[str, Mapping[str, Any]], components: Sequence[Component]
+) -> tuple[dict[str, tuple[str, ...]], list[Diagnostic]]:
+    """Return the components that are on, each with the names of those that require it."""
+    known = {item.name: item for item in components}
+    chosen: dict[str, tuple[str, ...]] = {
+        name: () for name, part in parts.items() if part.get("enabled") or part.get("provided")
+    }
+    diagnostics: list[Diagnostic] = []
+    queue = sorted(chosen)
+    while queue:
+        name = queue.pop(0)
+        if parts.get(name, {}).get("provided"):
+            continue
+        for wanted, reason in _required(known[name], parts.get(name, {})):
+            if wanted not in chosen:
+                diagnostics.append(_switched_on(wanted, name, reason, parts))
+                queue.append(wanted)
+            chosen[wanted] = (*chosen.get(wanted, ()), name)
+    return chosen, diagnostics
+
+
+def _required(item: Component, part: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for requirement in item.facts.requires:
+        value: Any = part
+        for key in (requirement.when or "").split("."):
+            value = value.get(key) if key and isinstance(value, Mapping) else value
+        if requirement.when is None or value:
+            yield requirement.component, requirement.reason
+
+
+def _switched_on(wanted: str, by: str, reason: str, parts: Mapping[str, Mapping[str, Any]]) -> Diagnostic:
+    if parts.get(wanted, {}).get("enabled") is False:
+        return Diagnostic(
+            code="required-component-disabled",
+            message=f"{wanted} is switched off, but {by} requires it: {reason}",
+            path=("spec", "components", wanted, "enabled"),
+            hint=f"remove `enabled: false`, or write `provided: true` if somebody else runs {wanted}",
+        )
+    return Diagnostic(
+        code="component-required",
+        severity=Severity.NOTICE,
+        message=f"{wanted} is switched on because {by} requires it: {reason}",
+        path=("spec", "components", by),
+        on_key=True,
+    )
+
+
+def _component(item: Component, part: Mapping[str, Any], required_by: tuple[str, ...]) -> ComponentSpec:
+    own = {key: value for key, value in part.items() if key not in _COMMON}
+    return ComponentSpec(
+        name=item.name,
+        version=part.get("version") or item.facts.version,
+        namespace=part.get("namespace") or item.facts.namespace,
+        settings=item.build(own),
+        provided=part.get("provided", False),
+        values=part.get("values", {}),
+        sync=_words(part.get("sync", {}), Sync),
+        required_by=required_by,
+    )
+
+
+def _service_monitor_labels(
+    built: Mapping[str, ComponentSpec], components: Sequence[Component]
+) -> Mapping[str, str]:
+    for item in components:
+        labels = item.facts.data.get("serviceMonitorLabels")
+        if item.name in built and isinstance(labels, dict):
+            return {key: str(value) for key, value in labels.items()}
+    return {}

@@ -1,0 +1,68 @@
+"""Chosen versions in, findings out: each component's version against the catalogue and Kubernetes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gitops_gen.catalog.versions import Version
+from gitops_gen.diagnostics import Diagnostic, Severity
+from gitops_gen.model import ClusterSpec, Component, ComponentSpec
+
+
+def version_rules(spec: ClusterSpec, components: Iterable[Component]) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the versions of the components that this tree installs.
+
+    A version's state in the catalogue is `current`, `superseded` (a notice) or `known`: named by
+    its maker, but its chart could not be read yet (an error).
+    """
+    for item in components:
+        part = spec.rendered(item.name)
+        if part is not None:
+            yield from _version(part, item, spec)
+
+
+def _version(part: ComponentSpec, item: Component, spec: ClusterSpec) -> Iterator[Diagnostic]:
+    versions: dict[str, Any] = item.facts.data["versions"]  # type: ignore[assignment]
+    path = ("spec", "components", part.name, "version")
+    facts = versions.get(part.version)
+    readable = [name for name, known in versions.items() if known.get("state") != "known"]
+    if facts is None or facts.get("state") == "known":
+        why = "is not known" if facts is None else "is known, but its chart is not catalogued yet"
+        yield Diagnostic(
+            code="unknown-version",
+            message=f'{part.name} version "{part.version}" {why}',
+            path=path,
+            hint=f"versions that can be rendered: {', '.join(readable)}",
+        )
+        return
+    if facts.get("state") == "superseded":
+        yield Diagnostic(
+            code="superseded-version",
+            severity=Severity.NOTICE,
+            message=f"{part.name} {part.version} is superseded by {item.facts.version}",
+            path=path,
+        )
+    yield from _kubernetes(part, facts.get("kubernetes", {}), spec)
+
+
+def _kubernetes(part: ComponentSpec, bounds: dict[str, str], spec: ClusterSpec) -> Iterator[Diagnostic]:
+    chosen = Version.parse(spec.kubernetes.version)
+    floor, ceiling = bounds.get("min"), bounds.get("max")
+    if floor is not None and chosen.minor < Version.parse(floor).minor:
+        yield Diagnostic(
+            code="kubernetes-too-old",
+            message=f"{part.name} {part.version} needs Kubernetes {floor} or later, "
+            f"the cluster has {spec.kubernetes.version}",
+            path=("spec", "kubernetes", "version"),
+            hint=f"choose an older {part.name}, or upgrade the cluster first",
+        )
+    if ceiling is not None and chosen.minor > Version.parse(ceiling).minor:
+        yield Diagnostic(
+            code="kubernetes-untested",
+            severity=Severity.WARNING,
+            message=f"{part.name} {part.version} is supported up to Kubernetes {ceiling}, "
+            f"the cluster has {spec.kubernetes.version}",
+            path=("spec", "kubernetes", "version"),
+            hint=f"choose a newer {part.name} where there is one",
+        )

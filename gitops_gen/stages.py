@@ -1,0 +1,119 @@
+"""A loaded spec in, a checked Plan out: schema, build, rules and plan, one stage after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gitops_gen.diagnostics import Diagnostic, Severity, SpecError, errors
+from gitops_gen.model import Accept, Catalog, ClusterSpec, Component, Plan
+from gitops_gen.plan import State, plan_cluster
+from gitops_gen.spec.build import advertise, build_spec
+from gitops_gen.spec.document import check_document
+from gitops_gen.spec.load import Loaded, SourceMap
+from gitops_gen.spec.rules import base_rules
+from gitops_gen.spec.schema import check_schema
+from gitops_gen.spec.versions import version_rules
+from gitops_gen.traced import format_path
+
+STATE_CODE = "locked-state-changed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """What every run shares: the catalogue, the components and the schema of a cluster spec."""
+
+    catalog: Catalog
+    components: Sequence[Component]
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """A plan whose diagnostics are those of all stages, with positions; none is an error."""
+
+    plan: Plan
+    source_map: SourceMap
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Warnings and notices of every stage, in the order of their positions."""
+        return self.plan.diagnostics
+
+
+def compile_cluster(
+    loaded: Loaded, source: str, knowledge: Knowledge, previous: State | None = None
+) -> Compiled:
+    """Check and plan one cluster; SpecError with all faults of the first stage that has errors.
+
+    `source` is the spec's file in the repository, `previous` the state of the last render.
+    """
+    known = previous or {}
+    found: list[Diagnostic] = []
+    _stage(found, check_document(loaded.data), loaded.source_map)
+    _stage(found, check_schema(loaded.data, knowledge.schema, loaded.source_map.raw), loaded.source_map)
+    assert isinstance(loaded.data, dict)
+    built = build_spec(loaded.data, knowledge.schema, knowledge.components, source)
+    enabled = [item for item in knowledge.components if item.name in built.spec.components]
+    versions = version_rules(built.spec, enabled)
+    _stage(found, (*built.diagnostics, *versions), loaded.source_map)
+    basic = tuple(base_rules(built.spec, knowledge.catalog))
+    _stage(found, basic, loaded.source_map)
+    spec = advertise(built.spec, enabled)
+    own = (fault for item in enabled for fault in item.rules(spec, _state_of(known)))
+    _stage(found, own, loaded.source_map)
+    plan = plan_cluster(spec, knowledge.components, known)
+    _stage(found, plan.diagnostics, loaded.source_map)
+    left = _weigh(found, plan, loaded.source_map)
+    return Compiled(plan=replace(plan, diagnostics=left), source_map=loaded.source_map)
+
+
+def _stage(found: list[Diagnostic], new: Iterable[Diagnostic], source_map: SourceMap) -> None:
+    found.extend(source_map.locate(tuple(new)))
+    if errors(found):
+        raise SpecError(source_map.locate(found))
+
+
+def _state_of(previous: State) -> Mapping[str, Any]:
+    return {path: value for state in previous.values() for path, value in state.items()}
+
+
+def _weigh(found: Sequence[Diagnostic], plan: Plan, source_map: SourceMap) -> tuple[Diagnostic, ...]:
+    """Leave out the warnings that the spec accepts; warn of an accept that matches nothing."""
+    accepted = [item for item in found if _is_accepted(item, plan.spec, source_map)]
+    unused = [
+        _unused(index, accept)
+        for index, accept in enumerate(plan.spec.accept)
+        if not _is_used(accept, accepted, plan, source_map)
+    ]
+    left = [item for item in found if item not in accepted]
+    return source_map.locate((*left, *unused))
+
+
+def _is_accepted(item: Diagnostic, spec: ClusterSpec, source_map: SourceMap) -> bool:
+    return item.severity is Severity.WARNING and any(
+        _matches(accept, item, source_map) for accept in spec.accept
+    )
+
+
+def _matches(accept: Accept, item: Diagnostic, source_map: SourceMap) -> bool:
+    paths = (source_map.show(item.path), format_path(item.path))
+    return accept.code == item.code and accept.path in paths
+
+
+def _is_used(accept: Accept, accepted: Iterable[Diagnostic], plan: Plan, source_map: SourceMap) -> bool:
+    if accept.code == STATE_CODE:
+        states = (app.state for app in plan.applications)
+        return any(str(state.get(accept.path)) == accept.to_value for state in states)
+    return any(_matches(accept, item, source_map) for item in accepted)
+
+
+def _unused(index: int, accept: Accept) -> Diagnostic:
+    return Diagnostic(
+        code="accept-unused",
+        severity=Severity.WARNING,
+        message=f'nothing to accept: no warning "{accept.code}" at "{accept.path}"',
+        path=("spec", "accept", index),
+        hint="remove the entry, or copy code and path from a warning that `validate` prints",
+    )
