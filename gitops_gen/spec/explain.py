@@ -12,7 +12,7 @@ from gitops_gen.spec.tree import Schema, branches, descendants, nearest, part_fo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Child:
-    """A key of an object: its name, type, description's first sentence, and whether it must be set."""
+    """A key of an object; `description` is the first sentence, `required` that it must be set."""
 
     name: str
     type: str
@@ -66,13 +66,13 @@ def kind_of(schema: Schema) -> str:
         return " or ".join(dict.fromkeys(kind_of(one) for one in branches(schema)))
     kind = schema.get("type") or ("string" if "enum" in schema else "any value")
     if isinstance(kind, list):
-        return " or ".join(_WORDS.get(one, one) for one in kind)
+        return " or ".join(_WORDS.get(str(one), str(one)) for one in kind)
     if kind == "array" and isinstance(schema.get("items"), Mapping):
         return f"list of {_plural(kind_of(schema['items']))}"
     return _WORDS.get(kind, str(kind))
 
 
-_WORDS = {"object": "map", "array": "list", "number": "number"}
+_WORDS = {"object": "map", "array": "list"}
 
 
 def _plural(words: str) -> str:
@@ -131,7 +131,9 @@ def first_sentence(text: str) -> str:
 
 def _allowed(schema: Schema) -> tuple[Any, ...]:
     own = (*schema.get("enum", ()), *_item(schema).get("enum", ()))
-    return tuple(dict.fromkeys((*own, *(word for one in branches(schema) for word in _allowed(one)))))
+    return tuple(
+        dict.fromkeys((*own, *(word for one in branches(schema) for word in _allowed(one))))
+    )
 
 
 def _nearest(schema: Schema, path: str) -> str | None:

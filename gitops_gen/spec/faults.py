@@ -1,419 +1,365 @@
-"""A document and its schema in, one Diagnostic for each fault out, worded for the person who wrote it."""
+"""A document and its schema in, one Diagnostic for each fault out, worded for who wrote it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 from gitops_gen.diagnostics import Diagnostic, Path
+from gitops_gen.spec.checker import Checker, Failure, Raw, repeated
 from gitops_gen.spec.explain import first_sentence, kind_of
 from gitops_gen.spec.tree import Schema, branches, descendants, nearest, properties
+from gitops_gen.spec.wording import (
+    article,
+    found,
+    last_key,
+    listed,
+    listed_quoted,
+    meaning,
+    plain,
+    quoted,
+    without_credentials,
+)
 
-if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError
-
-Raw = Callable[[Path], str | None]
-"""Gives the text of the scalar at a path as the user wrote it, None if it is not known."""
-
-_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
-
-
-class UniqueBy:
-    """The keyword `x-uniqueBy`: the items of a list differ in one key."""
-
-    def __init__(self, parent: Schema, value: str, path: list[str | int]) -> None:
-        self._key = value
-
-    def validate(self, instance: Any) -> None:
-        """Raise ValueError if two items have the same value."""
-        if _repeated(instance, self._key) is not None:
-            raise ValueError("two items are alike")
-
-
-class Checker:
-    """A schema with its compiled validator."""
-
-    def __init__(self, schema: Schema) -> None:
-        from jsonschema_rs import Draft202012Validator
-
-        self.schema = schema
-        self.validator = Draft202012Validator(dict(schema), keywords={"x-uniqueBy": UniqueBy})
+_OF_TYPE = ("wrong-type", "unquoted-version")
+_OF_KEYS = ("unknown-key", "missing-key")
 
 
 def faults(data: Any, checker: Checker, raw: Raw) -> tuple[Diagnostic, ...]:
     """Return every fault; a value of the wrong type is not also held to the rest of its schema."""
     if checker.validator.is_valid(data):
         return ()
-    errors = list(checker.validator.iter_errors(data))
-    found = [item for error in errors for item in _worded(error, checker.schema, raw)]
-    wrong = {item.path for item in found if item.code in ("wrong-type", "unquoted-version")}
-    kept = [item for item in found if item.path not in wrong or item.code in _OF_TYPE]
+    errors = checker.validator.iter_errors(data)
+    worded = [
+        item for error in errors for item in _worded(Failure(error, data, checker.schema, raw))
+    ]
+    wrong = {item.path for item in worded if item.code in _OF_TYPE}
+    kept = (item for item in worded if item.path not in wrong or item.code in _OF_TYPE + _OF_KEYS)
     return tuple(dict.fromkeys(kept))
 
 
-_OF_TYPE = ("wrong-type", "unquoted-version", "unknown-key", "missing-key")
-
-
-def _worded(error: ValidationError, whole: Schema, raw: Raw) -> Iterator[Diagnostic]:
-    """Word one error of the validator; `whole` is the schema that its path begins in."""
-    path = tuple(error.instance_path)
-    schema = _schema_at(whole, error.schema_path)
-    keyword = error.kind.name
-    if keyword == "additionalProperties":
-        yield from (_unknown_key(path, key, schema, whole) for key in error.kind.value)
-    elif keyword in ("oneOf", "anyOf"):
-        yield from _alternatives(error, path, schema, whole, raw)
+def _worded(failure: Failure) -> Iterator[Diagnostic]:
+    if failure.keyword == "additionalProperties":
+        yield from (_unknown_key(failure, key) for key in failure.rule)
+    elif failure.keyword in ("oneOf", "anyOf"):
+        yield from _alternatives(failure)
     else:
-        word = _WORDS.get(keyword, _other)
-        yield word(path, error, schema, whole, raw)
-
-
-def _schema_at(whole: Schema, path: list[str | int]) -> Schema:
-    """Return the schema that holds the keyword which `path` ends in."""
-    here: Any = whole
-    for part in path[:-1]:
-        here = here[part]
-    return here if isinstance(here, Mapping) else whole
+        yield _WORDS.get(failure.keyword, _other)(failure)
 
 
 # --- keys --------------------------------------------------------------------------------------
 
 
-def _unknown_key(path: Path, key: str, schema: Schema, whole: Schema) -> Diagnostic:
+def _unknown_key(failure: Failure, key: str) -> Diagnostic:
     return Diagnostic(
         code="unknown-key",
-        message=f'"{key}" is not known {_inside(path)}',
-        path=(*path, key),
-        hint=_key_advice(key, schema, whole),
+        message=f'"{key}" is not known {failure.inside}',
+        path=(*failure.path, key),
+        hint=_key_advice(key, failure.schema, failure.whole),
         on_key=True,
     )
 
 
 def _key_advice(key: str, schema: Schema, whole: Schema) -> str:
+    """Say what was meant: a name much alike, the place where the key belongs, a name like it."""
     known = properties(schema)
     near = nearest(key, known, 0.8)
     if near is not None:
         return f'did you mean "{near}"?'
-    below = [path for name, path in descendants(schema) if name == key]
-    if below:
-        return f'write it as "{below[0]}"' + (f', or "{below[1]}"' if len(below) == 2 else "")
-    elsewhere = [path for name, path in descendants(whole) if name == key]
+    below = [path for word, path in descendants(schema) if word == key]
+    if below and len(below) <= 3:
+        return f"it belongs further in: {listed_quoted(below, 'or')}"
+    elsewhere = [path for word, path in descendants(whole) if word == key]
     if elsewhere and len(elsewhere) <= 3:
-        return "it is known as " + " and as ".join(f'"{path}"' for path in elsewhere)
+        return f"it belongs elsewhere: {listed_quoted(elsewhere, 'or')}"
     near = nearest(key, known)
     if near is not None:
         return f'did you mean "{near}"?'
-    return f"known here: {_listed(sorted(known))}" if known else "no key is known here"
+    return f"known here: {listed(sorted(known))}" if known else ""
 
 
-def _missing_key(
-    path: Path, error: ValidationError, schema: Schema, whole: Schema, raw: Raw
-) -> Diagnostic:
-    key = error.kind.value
-    holder = _holder(whole, error.schema_path)
-    below = properties(holder).get(key, {})
-    reason = _condition(holder, error.schema_path)
+def _missing_key(failure: Failure) -> Diagnostic:
+    holder, reason = _holder(failure)
+    below = properties(holder).get(failure.rule, {})
     return Diagnostic(
         code="missing-key",
-        message=f'"{key}" is missing {_inside(path)}{reason}',
-        path=path,
-        hint=_meaning(key, below),
+        message=f'"{failure.rule}" is missing {failure.inside}{reason}',
+        path=failure.path,
+        hint=meaning(failure.rule, below),
     )
 
 
-def _holder(whole: Schema, path: list[str | int]) -> Schema:
-    """Return the object schema that a `required` belongs to, also when it stands under `then`."""
-    for word in ("then", "else"):
-        if word in path:
-            return _schema_at(whole, path[: path.index(word) + 1])
-    return _schema_at(whole, path)
+def _holder(failure: Failure) -> tuple[Schema, str]:
+    """Return the object schema that a `required` is about, and the condition it stands under."""
+    path = failure.error.schema_path
+    if "then" not in path:
+        return failure.schema, ""
+    holder = failure.schema_above(len(path) - 1 - path[::-1].index("then"))
+    parts = holder["if"].get("properties", {}).items()
+    said = [f'"{key}" is {quoted(rule["const"])}' for key, rule in parts if "const" in rule]
+    return holder, f", where {' and '.join(said)}" if said else ""
 
 
-def _condition(holder: Schema, path: list[str | int]) -> str:
-    if "then" not in path or "properties" not in holder.get("if", {}):
-        return ""
-    parts = holder["if"]["properties"].items()
-    conditions = [f'"{key}" is {_quoted(rule["const"])}' for key, rule in parts if "const" in rule]
-    return f", which {' and '.join(conditions)} requires" if conditions else ""
-
-
-def _meaning(key: str, schema: Schema) -> str:
-    """Say what belongs under a key: its values or an example, and what it means."""
-    meaning = first_sentence(str(schema.get("description", "")))
-    if "enum" in schema:
-        wanted = f"one of {_listed(schema['enum'])}"
-    elif schema.get("examples"):
-        wanted = f"for example {_quoted(schema['examples'][0])}"
-    else:
-        wanted = f"a {kind_of(schema)}" if schema else ""
-    return f"{key}: {meaning} ({wanted})" if meaning else f"add {key}, {wanted}" if wanted else ""
-
-
-# --- values ------------------------------------------------------------------------------------
-
-
-def _wrong_type(
-    path: Path, error: ValidationError, schema: Schema, whole: Schema, raw: Raw
-) -> Diagnostic:
-    return _type_fault(path, error.instance, schema, raw)
-
-
-def _type_fault(path: Path, value: Any, schema: Schema, raw: Raw) -> Diagnostic:
-    written = raw(path) or _plain(value)
-    wanted = kind_of(schema)
-    if schema.get("x-version") and isinstance(value, int | float) and not isinstance(value, bool):
-        return _unquoted_version(path, value, written)
-    if value is None:
-        message = f"{_name(path)} is empty; it must be {_article(wanted)}"
-    else:
-        message = f"{_name(path)} must be {_article(wanted)}, not {_found(value, written)}"
+def _bad_key(failure: Failure) -> Diagnostic:
+    key = str(failure.rule.instance)
     return Diagnostic(
-        code="wrong-type", message=message, path=path, hint=_type_advice(path, value, written, schema)
+        code="bad-pattern",
+        message=f'"{key}" cannot be a key {failure.inside}; it must be {_must(failure.schema)}',
+        path=(*failure.path, key),
+        hint=_repaired(key, failure.schema),
+        on_key=True,
+    )
+
+
+# --- types -------------------------------------------------------------------------------------
+
+
+def _wrong_type(failure: Failure) -> Diagnostic:
+    path, value, schema = failure.path, failure.value, failure.schema
+    written = failure.raw(path) or plain(value)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if schema.get("x-version") and number:
+        return _unquoted_version(path, value, written)
+    is_not = " is empty; it must be " if value is None else " must be "
+    instead = "" if value is None else f", not {found(value, written)}"
+    return Diagnostic(
+        code="wrong-type",
+        message=f"{failure.name}{is_not}{article(kind_of(schema))}{instead}",
+        path=path,
+        hint=_type_advice(value, written, schema),
     )
 
 
 def _unquoted_version(path: Path, value: float, written: str) -> Diagnostic:
-    lost = f", which YAML reads as the number {_plain(value)}" if written != _plain(value) else ""
+    read = plain(value)
+    lost = f", so that it is read as the number {read}" if written != read else ""
     return Diagnostic(
         code="unquoted-version",
         message=f"version {written} is written without quotes{lost}; a version is text",
         path=path,
-        hint=f'write {_key(path)}: "{written}"',
+        hint=f'write {last_key(path)}: "{written}"',
     )
 
 
-def _type_advice(path: Path, value: Any, written: str, schema: Schema) -> str:
+def _type_advice(value: Any, written: str, schema: Schema) -> str:
     kinds = _kinds(schema)
     if value is None:
         return "give it a value, or remove the key"
+    if "array" in kinds:
+        scalar = not isinstance(value, dict)
+        return f"write it as a list: [{written}]" if scalar else "begin each item with a dash"
     if "string" in kinds and isinstance(value, bool | int | float):
         return f'put it in quotes: "{written}"'
     if kinds & {"integer", "number"} and isinstance(value, str) and re.fullmatch(r"-?\d+", value):
         return f"write it without quotes: {value}"
     if kinds == {"boolean"}:
         return "write true or false"
-    if "array" in kinds and not isinstance(value, dict):
-        return f"write it as a list: [{written}]"
-    if "array" in kinds:
-        return "begin each item of a list with a dash"
     if "object" in kinds and properties(schema):
-        return f"known here: {_listed(sorted(properties(schema)))}"
+        return f"known here: {listed(sorted(properties(schema)))}"
     return ""
 
 
 def _kinds(schema: Schema) -> set[str]:
-    own = schema.get("type", [])
+    own = schema.get("type", "string" if "enum" in schema else [])
     kinds = set(own if isinstance(own, list) else [own])
     return kinds.union(*(_kinds(one) for one in branches(schema)))
 
 
-def _unknown_value(
-    path: Path, error: ValidationError, schema: Schema, whole: Schema, raw: Raw
-) -> Diagnostic:
-    return _enum_fault(path, error.instance, schema.get("enum") or [schema["const"]])
+# --- values ------------------------------------------------------------------------------------
 
 
-def _enum_fault(path: Path, value: Any, allowed: list[Any]) -> Diagnostic:
-    near = nearest(value, [item for item in allowed if isinstance(item, str)]) if isinstance(value, str) else None
-    listed = f"known: {_listed(allowed)}"
+def _unknown_value(failure: Failure) -> Diagnostic:
+    return _not_among(failure, list(failure.schema.get("enum") or [failure.schema["const"]]))
+
+
+def _not_among(failure: Failure, allowed: list[Any]) -> Diagnostic:
+    value = failure.value
+    words = [item for item in allowed if isinstance(item, str)]
+    near = nearest(value, words) if isinstance(value, str) else None
+    others = [kind_of(one) for one in branches(failure.schema) if "enum" not in one]
+    known = " or ".join([f"known: {listed(allowed)}", *(article(kind) for kind in others)])
     return Diagnostic(
         code="unknown-value",
-        message=f"{_quoted(value)} is not a known value of {_name(path)}",
-        path=path,
-        hint=f'did you mean "{near}"? {listed}' if near and len(allowed) > 1 else listed,
+        message=f"{quoted(value)} is not a known value of {failure.name}",
+        path=failure.path,
+        hint=f'did you mean "{near}"? {known}' if near and len(allowed) > 1 else known,
     )
 
 
-def _bad_pattern(
-    path: Path, error: ValidationError, schema: Schema, whole: Schema, raw: Raw
-) -> Diagnostic:
-    return _pattern_fault(path, str(error.instance), schema)
-
-
-def _pattern_fault(path: Path, value: str, schema: Schema, on_key: bool = False) -> Diagnostic:
-    wanted = schema.get("x-error") or first_sentence(str(schema.get("description", "")))
-    shown = _CREDENTIALS.sub("***@", value)
-    what = "a key of " + _name(path[:-1]) if on_key else _name(path)
+def _bad_pattern(failure: Failure) -> Diagnostic:
+    value = str(failure.value)
     return Diagnostic(
         code="bad-pattern",
-        message=f'"{shown}" does not fit {what}: it must be {wanted}',
-        path=path,
-        hint=_repaired(value, schema),
-        on_key=on_key,
+        message=f'{failure.name} is "{without_credentials(value)}"; '
+        f"it must be {_must(failure.schema)}",
+        path=failure.path,
+        hint=_repaired(value, failure.schema),
     )
+
+
+def _must(schema: Schema) -> str:
+    return str(schema.get("x-error") or f"text like {schema.get('pattern')}")
 
 
 def _repaired(value: str, schema: Schema) -> str:
     """Offer the value with the usual slips undone, if that makes it fit."""
     pattern = re.compile(schema.get("pattern", ""))
-    tries = (value.strip(), value.lower(), re.sub(r"[\s_]+", "-", value.strip()).lower())
-    shorter = (value.strip("/"), re.sub(r"^https?://", "", value).strip("/"))
-    for attempt in (*tries, *shorter):
-        if attempt and attempt != value and pattern.search(attempt):
-            return f'did you mean "{attempt}"?'
-    return ""
+    bare = value.strip().strip("/")
+    tries = (
+        bare,
+        bare.lower(),
+        re.sub(r"^https?://", "", bare),
+        re.sub(r"[\s_]+", "-", bare.lower()),
+    )
+    fit = next((word for word in tries if word and word != value and pattern.search(word)), None)
+    return f'did you mean "{fit}"?' if fit else ""
 
 
-def _bad_key(
-    path: Path, error: ValidationError, schema: Schema, whole: Schema, raw: Raw
-) -> Diagnostic:
-    key = str(error.kind.value.instance)
-    return _pattern_fault((*path, key), key, schema, on_key=True)
-
-
-def _bad_length(
-    path: Path, error: ValidationError, schema: Schema, whole: Schema, raw: Raw
-) -> Diagnostic:
-    limit = error.kind.value
-    if error.kind.name == "minLength" and limit == 1:
-        message = f"{_name(path)} must not be empty"
+def _bad_length(failure: Failure) -> Diagnostic:
+    limit = failure.rule
+    if failure.keyword == "minLength" and limit == 1:
+        message = f"{failure.name} must not be empty"
     else:
-        word = "least" if error.kind.name == "minLength" else "most"
-        message = f"{_name(path)} has {len(error.instance)} characters; it must have at {word} {limit}"
-    return Diagnostic(code="bad-pattern", message=message, path=path)
+        word = "least" if failure.keyword == "minLength" else "most"
+        message = (
+            f"{failure.name} has {len(failure.value)} characters; it must have at {word} {limit}"
+        )
+    hint = first_sentence(str(failure.schema.get("description", "")))
+    return Diagnostic(code="bad-pattern", message=message, path=failure.path, hint=hint)
 
 
-def _out_of_range(
-    path: Path, error: ValidationError, schema: Schema, whole: Schema, raw: Raw
-) -> Diagnostic:
-    limit = {
-        "minimum": f"at least {error.kind.value}",
-        "maximum": f"at most {error.kind.value}",
-        "exclusiveMinimum": f"more than {error.kind.value}",
-        "exclusiveMaximum": f"less than {error.kind.value}",
-        "multipleOf": f"a multiple of {error.kind.value}",
-    }[error.kind.name]
+def _out_of_range(failure: Failure) -> Diagnostic:
     return Diagnostic(
         code="out-of-range",
-        message=f"{_name(path)} is {_plain(error.instance)}; it must be {limit}",
-        path=path,
-        hint=first_sentence(str(schema.get("description", ""))),
+        message=f"{failure.name} is {plain(failure.value)}; "
+        f"it must be {_LIMITS[failure.keyword]} {plain(failure.rule)}",
+        path=failure.path,
+        hint=first_sentence(str(failure.schema.get("description", ""))),
     )
 
 
-def _size(
-    path: Path, error: ValidationError, schema: Schema, whole: Schema, raw: Raw
-) -> Diagnostic:
-    limit = int(error.kind.value)
-    noun = "item" if "Items" in error.kind.name else "key"
-    noun = noun if limit == 1 else f"{noun}s"
-    few = error.kind.name.startswith("min")
-    count = len(error.instance)
-    state = "is empty" if count == 0 else f"has {count}"
+def _size(failure: Failure) -> Diagnostic:
+    noun = "item" if "Items" in failure.keyword else "key"
+    few = failure.keyword.startswith("min")
+    state = f"has {len(failure.value)}" if failure.value else "is empty"
+    ending = "" if failure.rule == 1 else "s"
     return Diagnostic(
         code="too-few-items" if few else "out-of-range",
-        message=f"{_name(path)} {state}; it needs at {'least' if few else 'most'} {limit} {noun}",
-        path=path,
-        hint=first_sentence(str(schema.get("description", ""))),
+        message=f"{failure.name} {state}; "
+        f"it needs at {'least' if few else 'most'} {failure.rule} {noun}{ending}",
+        path=failure.path,
+        hint=first_sentence(str(failure.schema.get("description", ""))),
     )
 
 
-def _duplicate(
-    path: Path, error: ValidationError, schema: Schema, whole: Schema, raw: Raw
-) -> Diagnostic:
-    items = error.instance
-    second = next(i for i, item in enumerate(items) if item in items[:i])
+def _duplicate(failure: Failure) -> Diagnostic:
+    items = failure.value
+    second = next(index for index, item in enumerate(items) if item in items[:index])
     return Diagnostic(
         code="duplicate-item",
-        message=f"{_quoted(items[second])} stands twice in {_name(path)}",
-        path=(*path, second),
+        message=f"{quoted(items[second])} stands twice in {failure.name}",
+        path=(*failure.path, second),
         hint="remove one of the two",
     )
 
 
-def _duplicate_name(
-    path: Path, error: ValidationError, schema: Schema, whole: Schema, raw: Raw
-) -> Diagnostic:
-    key = schema["x-uniqueBy"]
-    first, second = _repeated(error.instance, key) or (0, 0)
-    value = _quoted(error.instance[second][key])
+def _duplicate_name(failure: Failure) -> Diagnostic:
+    key = failure.schema["x-uniqueBy"]
+    first, second = repeated(failure.value, key) or (0, 0)
     return Diagnostic(
         code="duplicate-item",
-        message=f"two items of {_name(path)} have the {key} {value}: numbers {first + 1} and {second + 1}",
-        path=(*path, second, key),
-        hint=f"give each item a {key} of its own",
+        message=f"items {first + 1} and {second + 1} of {failure.name} "
+        f"both have the {key} {quoted(failure.value[second][key])}",
+        path=(*failure.path, second, key),
+        hint=f"give each a {key} of its own",
     )
-
-
-def _repeated(items: Any, key: str) -> tuple[int, int] | None:
-    """Return the indices of the first two items that have the same value under `key`."""
-    seen: dict[Any, int] = {}
-    for index, item in enumerate(items if isinstance(items, list) else ()):
-        value = item.get(key) if isinstance(item, dict) else None
-        if isinstance(value, str) and value in seen:
-            return seen[value], index
-        seen.setdefault(value if isinstance(value, str) else object(), index)
-    return None
 
 
 # --- combinations ------------------------------------------------------------------------------
 
 
-def _not_together(
-    path: Path, error: ValidationError, schema: Schema, whole: Schema, raw: Raw
-) -> Diagnostic:
-    keys = list(schema.get("not", {}).get("required", ()))
-    wanted = schema.get("x-error") or f"takes at most one of {_listed_quoted(keys, 'and')}"
+def _not_together(failure: Failure) -> Diagnostic:
+    keys = [str(key) for key in failure.rule.get("required", ())]
+    wanted = failure.schema.get("x-error") or f"takes at most one of {listed_quoted(keys, 'and')}"
     return Diagnostic(
         code="one-of",
-        message=f"{_name(path)} {wanted}; it has {_listed_quoted(keys, 'and')}",
-        path=(*path, keys[-1]) if keys else path,
+        message=f"{failure.name} {wanted}; it has {'both' if len(keys) == 2 else 'all'}",
+        path=(*failure.path, keys[-1]),
         hint="remove one of them",
-        on_key=bool(keys),
+        on_key=True,
     )
 
 
-def _alternatives(
-    error: ValidationError, path: Path, schema: Schema, whole: Schema, raw: Raw
-) -> Iterator[Diagnostic]:
+def _alternatives(failure: Failure) -> Iterator[Diagnostic]:
     """Word a failed `oneOf` or `anyOf`: by its keys, or by the alternative that was meant."""
-    options = schema[error.kind.name]
+    options = failure.schema[failure.keyword]
     if all(set(one) == {"required"} for one in options):
-        yield _exactly_one(path, error.instance, [one["required"][0] for one in options])
+        yield _exactly_one(failure, [one["required"][0] for one in options])
         return
-    meant = [i for i, one in enumerate(options) if _fits_type(error.instance, one)]
+    meant = [index for index, one in enumerate(options) if _fits_type(failure.value, one)]
+    words = [word for index in meant for word in options[index].get("enum", ())]
     if not meant:
-        yield _type_fault(path, error.instance, schema, raw)
-    elif len(meant) == 1 and error.kind.context[meant[0]]:
-        for inner in error.kind.context[meant[0]]:
-            yield from _worded(inner, whole, raw)
-    elif words := [word for i in meant for word in options[i].get("enum", ())]:
-        yield _enum_fault(path, error.instance, words)
+        yield _wrong_type(failure)
+    elif words:
+        yield _not_among(failure, words)
+    elif len(meant) == 1:
+        for inner in failure.rule[meant[0]]:
+            yield from _worded(replace(failure, error=inner))
     else:
-        yield _no_alternative(path, schema)
+        yield _no_alternative(failure)
 
 
-def _no_alternative(path: Path, schema: Schema) -> Diagnostic:
-    wanted = schema.get("x-error") or kind_of(schema)
-    return Diagnostic(code="one-of", message=f"{_name(path)} must be {wanted}", path=path)
-
-
-def _exactly_one(path: Path, value: Mapping[str, Any], keys: list[str]) -> Diagnostic:
-    present = [key for key in keys if key in value]
-    state = f"it has {_listed_quoted(present, 'and')}" if present else "it has none"
+def _exactly_one(failure: Failure, keys: list[str]) -> Diagnostic:
+    present = [key for key in keys if key in failure.value]
+    state = f"it has {listed_quoted(present, 'and')}" if present else "it has none"
     return Diagnostic(
         code="one-of",
-        message=f"{_name(path)} needs exactly one of {_listed_quoted(keys, 'and')}; {state}",
-        path=(*path, present[-1]) if present else path,
-        hint=f"keep one of {_listed_quoted(present, 'and')}" if present else f"add one of {_listed_quoted(keys, 'or')}",
+        message=f"{failure.name} needs exactly one of {listed_quoted(keys, 'and')}; {state}",
+        path=(*failure.path, *present[-1:]),
+        hint="remove one of them" if present else f"add {listed_quoted(keys, 'or')}",
         on_key=bool(present),
     )
 
 
+def _no_alternative(failure: Failure) -> Diagnostic:
+    wanted = failure.schema.get("x-error") or article(kind_of(failure.schema))
+    return Diagnostic(code="one-of", message=f"{failure.name} must be {wanted}", path=failure.path)
+
+
 def _fits_type(value: Any, schema: Schema) -> bool:
     kinds = _kinds(schema)
-    name = _TYPES.get(type(value), "")
-    return name in kinds or (name == "integer" and "number" in kinds) or ("enum" in schema and name == "string")
+    kind = _TYPES.get(type(value), "null")
+    return kind in kinds or (kind == "integer" and "number" in kinds)
 
 
-def _other(
-    path: Path, error: ValidationError, schema: Schema, whole: Schema, raw: Raw
-) -> Diagnostic:
-    return Diagnostic(code="bad-pattern", message=f"{_name(path)}: {error.message}", path=path)
+def _other(failure: Failure) -> Diagnostic:
+    return Diagnostic(
+        code="bad-pattern",
+        message=f"{failure.name}: {failure.error.message}",
+        path=failure.path,
+    )
 
 
-_WORDS = {
+_TYPES = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    dict: "object",
+    list: "array",
+}
+
+_LIMITS = {
+    "minimum": "at least",
+    "maximum": "at most",
+    "exclusiveMinimum": "more than",
+    "exclusiveMaximum": "less than",
+    "multipleOf": "a multiple of",
+}
+
+_WORDS: Mapping[str, Callable[[Failure], Diagnostic]] = {
     "required": _missing_key,
     "type": _wrong_type,
     "enum": _unknown_value,
@@ -422,76 +368,9 @@ _WORDS = {
     "minLength": _bad_length,
     "maxLength": _bad_length,
     "propertyNames": _bad_key,
-    "minimum": _out_of_range,
-    "maximum": _out_of_range,
-    "exclusiveMinimum": _out_of_range,
-    "exclusiveMaximum": _out_of_range,
-    "multipleOf": _out_of_range,
-    "minItems": _size,
-    "maxItems": _size,
-    "minProperties": _size,
-    "maxProperties": _size,
+    **dict.fromkeys(_LIMITS, _out_of_range),
+    **dict.fromkeys(("minItems", "maxItems", "minProperties", "maxProperties"), _size),
     "uniqueItems": _duplicate,
     "x-uniqueBy": _duplicate_name,
     "not": _not_together,
 }
-
-
-# --- words -------------------------------------------------------------------------------------
-
-_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
-
-
-def _key(path: Path) -> str:
-    return next((part for part in reversed(path) if isinstance(part, str)), "")
-
-
-def _name(path: Path) -> str:
-    """Name a value by its last key, items of lists with their number: `"interfaces" item 2`."""
-    if not path:
-        return "the spec"
-    if isinstance(path[-1], int):
-        return f"item {path[-1] + 1} of {_name(path[:-1])}"
-    return f'"{path[-1]}"'
-
-
-def _inside(path: Path) -> str:
-    if not path:
-        return "at the top of the file"
-    return f"in {_name(path)}" if isinstance(path[-1], int) else f"under {_name(path)}"
-
-
-def _found(value: Any, written: str) -> str:
-    if isinstance(value, str):
-        return f'the text "{_CREDENTIALS.sub("***@", value)}"' if len(value) <= 60 else "a text"
-    if isinstance(value, bool):
-        return f"the truth value {written}"
-    if isinstance(value, int | float):
-        return f"the number {written}"
-    return "a map" if isinstance(value, dict) else "a list"
-
-
-def _article(words: str) -> str:
-    return f"an {words}" if words[:1] in "aeiou" else f"a {words}"
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)
-
-
-def _quoted(value: Any) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _listed(values: list[Any]) -> str:
-    words = [_plain(value) for value in values]
-    return ", ".join(words) if len(words) <= 24 else ", ".join(words[:24]) + ", …"
-
-
-def _listed_quoted(words: list[str], last: str) -> str:
-    quoted = [f'"{word}"' for word in words]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {last} {quoted[-1]}"

@@ -8,13 +8,15 @@ from functools import cached_property
 from typing import Any
 
 from gitops_gen.diagnostics import Diagnostic
-from gitops_gen.spec.explain import Explained, explain
-from gitops_gen.spec.faults import Checker, Raw, faults
+from gitops_gen.spec.checker import Checker, Raw
+from gitops_gen.spec.explain import Explained, UnknownPathError, explain
+from gitops_gen.spec.faults import faults
 from gitops_gen.spec.tree import Schema, at, part_for
 
 __all__ = [
     "ClusterSchema",
     "Explained",
+    "UnknownPathError",
     "check_schema",
     "cluster_schema",
     "explain",

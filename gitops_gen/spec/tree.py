@@ -20,7 +20,7 @@ def part_for(schema: Schema, kind: object = "Cluster") -> Schema:
 
 
 def step(schema: Schema, part: str | int) -> Schema | None:
-    """Return the schema of a key or item of what `schema` describes, None if it is not described."""
+    """Return the schema of a key or item below what `schema` describes, None if there is none."""
     for one in (schema, *branches(schema)):
         found = one.get("items") if isinstance(part, int) else _property(one, part)
         if isinstance(found, Mapping):

@@ -1,0 +1,104 @@
+"""A schema in, its compiled validator out, and each of the validator's errors with its context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from gitops_gen.diagnostics import Path
+from gitops_gen.spec.tree import Schema
+from gitops_gen.spec.wording import inside, name, shown
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError
+
+Raw = Callable[[Path], str | None]
+"""Gives the text of the scalar at a path as the user wrote it, None if it is not known."""
+
+
+class UniqueBy:
+    """The keyword `x-uniqueBy`: the items of a list differ in one key."""
+
+    def __init__(self, parent: Schema, value: str, path: list[str | int]) -> None:
+        self._key = value
+
+    def validate(self, instance: Any) -> None:
+        """Raise ValueError if two items have the same value."""
+        if repeated(instance, self._key) is not None:
+            raise ValueError("two items are alike")
+
+
+class Checker:
+    """A schema with its compiled validator."""
+
+    def __init__(self, schema: Schema) -> None:
+        from jsonschema_rs import Draft202012Validator
+
+        self.schema = schema
+        self.validator = Draft202012Validator(dict(schema), keywords={"x-uniqueBy": UniqueBy})
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One error of the validator, the document and schema it began in, and the user's own text."""
+
+    error: ValidationError
+    data: Any
+    whole: Schema
+    raw: Raw
+
+    @cached_property
+    def path(self) -> Path:
+        """Where the value stands in the document."""
+        return tuple(self.error.instance_path)
+
+    @cached_property
+    def name(self) -> str:
+        """What messages call the value."""
+        return name(shown(self.data, self.path))
+
+    @cached_property
+    def inside(self) -> str:
+        """Where messages say that a key of the value stands."""
+        return inside(shown(self.data, self.path))
+
+    @cached_property
+    def keyword(self) -> str:
+        """The keyword that failed."""
+        return str(self.error.kind.name)
+
+    @cached_property
+    def rule(self) -> Any:
+        """What the schema has under the keyword."""
+        return self.error.kind.value
+
+    @property
+    def value(self) -> Any:
+        """The value that failed."""
+        return self.error.instance
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The schema that holds the keyword."""
+        return self.schema_above(len(self.error.schema_path) - 1)
+
+    def schema_above(self, size: int) -> Schema:
+        """Return the schema that the first `size` parts of the schema path lead to."""
+        here: Any = self.whole
+        for part in self.error.schema_path[:size]:
+            here = here[part]
+        return here if isinstance(here, Mapping) else self.whole
+
+
+def repeated(items: Any, key: str) -> tuple[int, int] | None:
+    """Return the indices of the first two items that have the same text under `key`."""
+    seen: dict[str, int] = {}
+    for index, item in enumerate(items if isinstance(items, list) else ()):
+        value = item.get(key) if isinstance(item, dict) else None
+        if isinstance(value, str):
+            if value in seen:
+                return seen[value], index
+            seen[value] = index
+    return None
