@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gitops_gen.catalog.charts import chart_objects, check_values
+from gitops_gen.catalog.versions import Version
 from gitops_gen.diagnostics import Diagnostic, Path
 from gitops_gen.model import (
     Application,
@@ -13,9 +14,9 @@ from gitops_gen.model import (
     Component,
     ComponentFacts,
     ComponentSpec,
-    DirectorySource,
     HelmSource,
     Json,
+    ObjectIdentity,
     Plan,
     Pruning,
     Source,
@@ -56,16 +57,32 @@ def plan_cluster(spec: ClusterSpec, components: Sequence[Component], previous: S
 def known_objects(source: HelmSource, facts: ComponentFacts, namespace: str) -> HelmSource:
     """Return the source with the identities of what its chart makes.
 
-    Cluster-scoped names of older catalogued versions stay in, so that a version bump can still
-    prune what the new version no longer makes (facts: Argo CD never prunes what the project
-    does not allow).
+    Cluster-scoped names of older catalogued versions stay in: Argo CD prunes what a new version
+    no longer makes only while the project still allows it (D7).
     """
+    own = _chart_objects(source, source.version, facts, namespace)
+    older = [version for version in facts.versions if _is_older(version, source.version)]
+    kept = (
+        item
+        for version in older
+        for item in _chart_objects(source, version, facts, namespace)
+        if item.namespace is None
+    )
+    return replace(source, objects=tuple(dict.fromkeys((*source.objects, *own, *kept))))
+
+
+def _chart_objects(
+    source: HelmSource, version: str, facts: ComponentFacts, namespace: str
+) -> tuple[ObjectIdentity, ...]:
     try:
-        keys = facts.chart_keys(source.chart, source.version)
+        keys = facts.chart_keys(source.chart, version)
     except KeyError:
-        return source
-    objects = chart_objects(keys, source.values.data, source.release_name, namespace)
-    return replace(source, objects=tuple(dict.fromkeys((*source.objects, *objects))))
+        return ()
+    return chart_objects(keys, source.values.data, source.release_name, namespace)
+
+
+def _is_older(version: str, than: str) -> bool:
+    return Version.parse(version) < Version.parse(than)
 
 
 def _finish(app: Application, part: ComponentSpec, facts: ComponentFacts) -> Application:
@@ -95,8 +112,10 @@ def _finish_source(source: Source, app: Application, part: ComponentSpec, facts:
 
 def _is_main(source: Source, facts: ComponentFacts) -> bool:
     """The component's first chart is the one that the raw `values` belong to."""
-    charts = facts.data.get("charts")
-    return isinstance(source, HelmSource) and isinstance(charts, list) and charts[0]["name"] == source.chart  # type: ignore[call-overload, index]
+    match facts.data.get("charts"):
+        case [{"name": str(name)}, *_]:
+            return isinstance(source, HelmSource) and source.chart == name
+    return False
 
 
 def _overlay_path(component: str) -> Path:
@@ -151,14 +170,7 @@ def _state_change(app: Application, path: str, old: Json, new: Json) -> Diagnost
         code="locked-state-changed",
         message=f'{path} was "{old}" at the last render of app {app.name} and is "{new}" now: '
         "changing it loses data or tears running workloads down",
-        path=_spec_path(path),
+        path=parse_path(path),
         hint=f'set it back to "{old}", or release the change under spec.accept: '
         f'{{code: locked-state-changed, path: {path}, from: "{old}", to: "{new}", reason: …}}',
     )
-
-
-def _spec_path(path: str) -> Path:
-    return parse_path(path)
-
-
-__all__ = ["DirectorySource", "State", "known_objects", "plan_cluster"]
