@@ -13,6 +13,7 @@ from gitops_gen.traced import format_path, parse_path
 _INDEX = re.compile(r"\[\d+\]")
 _AMOUNT = re.compile(r"\d+(\.\d+)?(%|m|[KMGTP]i?)\Z")
 _ITEM = "[]"
+_ANY = frozenset({"any", "null"})
 _SCALARS = frozenset({"boolean", "integer", "number", "string"})
 _WORDS: Mapping[type, str] = {
     bool: "boolean",
@@ -96,10 +97,11 @@ def _known_name(at: Path) -> str:
 
 
 def _is_open(name: str, entry: Mapping[str, Json], keys: ChartKeys) -> bool:
-    """Say whether any key may stand below `name`; keys that templates read close an empty map."""
-    if name in keys.open or entry.get("open") is not True:
-        return name in keys.open
-    return not any(other.startswith(f"{name}.") for other in keys.extra)
+    """Say whether any key may stand below: a map is closed where keys below it are recorded."""
+    if name in keys.open:
+        return True
+    free = entry.get("open") is True or entry.get("type") in ("any", "null")
+    return free and not any(other.startswith(f"{name}.") for other in keys.extra)
 
 
 # --- findings ----------------------------------------------------------------------------------
@@ -170,7 +172,7 @@ def _type_fault(value: Json, entry: Mapping[str, Json]) -> Severity | None:
     """Weigh a type that differs from the known ones; None when it is right or cannot be judged."""
     given = _WORDS[type(value)]
     known = _types(entry)
-    if given in known or "null" in known or (given == "integer" and "number" in known):
+    if given in known or _ANY.intersection(known) or (given == "integer" and "number" in known):
         return None
     if given not in _SCALARS or not _SCALARS.intersection(known):
         return Severity.ERROR

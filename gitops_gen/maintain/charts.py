@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ class KnownChart:
     release: str
     checked: str
     sources: Mapping[str, str]
+    crds: Mapping[str, str] = field(default_factory=dict)
 
     def facts_file(self, components: Path = COMPONENTS) -> Path:
         """Where the derived facts are kept."""
@@ -70,17 +71,20 @@ def known_charts() -> tuple[KnownChart, ...]:
 
 
 def read_chart(folder: Path) -> Values:
-    """Read an unpacked chart, its vendored sub-charts under their aliases."""
-    chart = read_yaml(folder / "Chart.yaml")
-    dependencies = chart.get("dependencies") or []
-    aliases = {
-        item["name"]: item.get("alias", item["name"]) for item in chart.get("dependencies") or []
-    }
-    below = sorted(path.parent for path in folder.glob("charts/*/Chart.yaml"))
+    """Read an unpacked chart with its vendored sub-charts."""
+    file = folder / "values.yaml"
     return Values(
-        own=read_yaml(folder / "values.yaml") or {} if (folder / "values.yaml").exists() else {},
-        subcharts={aliases.get(path.name, path.name): read_chart(path) for path in below},
+        own=read_yaml(file) or {} if file.exists() else {},
+        subcharts={name: read_chart(below) for name, below in subchart_folders(folder).items()},
     )
+
+
+def subchart_folders(folder: Path) -> dict[str, Path]:
+    """Find the vendored sub-charts of an unpacked chart, by alias where they have one."""
+    dependencies = read_yaml(folder / "Chart.yaml").get("dependencies") or []
+    aliases = {item["name"]: item.get("alias", item["name"]) for item in dependencies}
+    below = sorted(path.parent for path in folder.glob("charts/*/Chart.yaml"))
+    return {aliases.get(path.name, path.name): path for path in below}
 
 
 def read_copy(folder: Path) -> Values:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 
+from gitops_gen.diagnostics import Path as KeyPath
 from gitops_gen.maintain.charts import (
     KnownChart,
     Values,
@@ -17,7 +18,6 @@ from gitops_gen.maintain.charts import (
     read_copy,
     read_facts,
 )
-from gitops_gen.diagnostics import Path as KeyPath
 from gitops_gen.model import Json, Object
 from gitops_gen.traced import format_path
 
