@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gitops_gen.diagnostics import Path
+from gitops_gen.mask import is_secret, mask_address
 from gitops_gen.spec.tree import Schema
-from gitops_gen.spec.wording import inside, name, shown
+from gitops_gen.spec.wording import inside, last_key, name, plain, shown
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
@@ -78,6 +79,14 @@ class Failure:
     def value(self) -> Any:
         """The value that failed."""
         return self.error.instance
+
+    @cached_property
+    def written(self) -> str:
+        """The scalar as messages quote it: as the user wrote it, without what may be a secret."""
+        if is_secret(last_key(self.path)):
+            return "***"
+        text = None if isinstance(self.value, str) else self.raw(self.path)
+        return mask_address(text or plain(self.value))
 
     @cached_property
     def schema(self) -> Schema:

@@ -20,7 +20,6 @@ from gitops_gen.spec.wording import (
     meaning,
     plain,
     quoted,
-    without_credentials,
 )
 
 _OF_TYPE = ("wrong-type", "unquoted-version")
@@ -118,7 +117,7 @@ def _bad_key(failure: Failure) -> Diagnostic:
 
 def _wrong_type(failure: Failure) -> Diagnostic:
     path, value, schema = failure.path, failure.value, failure.schema
-    written = failure.raw(path) or plain(value)
+    written = failure.written
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if schema.get("x-version") and number:
         return _unquoted_version(path, value, written)
@@ -153,7 +152,7 @@ def _type_advice(value: Any, written: str, schema: Schema) -> str:
     if "string" in kinds and isinstance(value, bool | int | float):
         return f'put it in quotes: "{written}"'
     if kinds & {"integer", "number"} and isinstance(value, str) and re.fullmatch(r"-?\d+", value):
-        return f"write it without quotes: {value}"
+        return f"write it without quotes: {written}"
     if kinds == {"boolean"}:
         return "write true or false"
     if "object" in kinds and properties(schema):
@@ -178,11 +177,12 @@ def _not_among(failure: Failure, allowed: list[Any]) -> Diagnostic:
     value = failure.value
     words = [item for item in allowed if isinstance(item, str)]
     near = nearest(value, words) if isinstance(value, str) else None
+    shown = failure.written if isinstance(value, str) else value
     others = [kind_of(one) for one in branches(failure.schema) if "enum" not in one]
     known = " or ".join([f"known: {listed(allowed)}", *(article(kind) for kind in others)])
     return Diagnostic(
         code="unknown-value",
-        message=f"{quoted(value)} is not a known value of {failure.name}",
+        message=f"{quoted(shown)} is not a known value of {failure.name}",
         path=failure.path,
         hint=f'did you mean "{near}"? {known}' if near and len(allowed) > 1 else known,
     )
@@ -190,12 +190,12 @@ def _not_among(failure: Failure, allowed: list[Any]) -> Diagnostic:
 
 def _bad_pattern(failure: Failure) -> Diagnostic:
     value = str(failure.value)
+    hidden = failure.written != value
     return Diagnostic(
         code="bad-pattern",
-        message=f'{failure.name} is "{without_credentials(value)}"; '
-        f"it must be {_must(failure.schema)}",
+        message=f'{failure.name} is "{failure.written}"; it must be {_must(failure.schema)}',
         path=failure.path,
-        hint=_repaired(value, failure.schema),
+        hint="" if hidden else _repaired(value, failure.schema),
     )
 
 
@@ -233,7 +233,7 @@ def _bad_length(failure: Failure) -> Diagnostic:
 def _out_of_range(failure: Failure) -> Diagnostic:
     return Diagnostic(
         code="out-of-range",
-        message=f"{failure.name} is {plain(failure.value)}; "
+        message=f"{failure.name} is {failure.written}; "
         f"it must be {_LIMITS[failure.keyword]} {plain(failure.rule)}",
         path=failure.path,
         hint=first_sentence(str(failure.schema.get("description", ""))),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,7 +10,6 @@ from gitops_gen.diagnostics import Path
 from gitops_gen.spec.explain import first_sentence, kind_of
 from gitops_gen.spec.tree import Schema
 
-_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 _LISTED = 24
 _TEXT = 60
 
@@ -60,17 +58,12 @@ def last_key(path: Path) -> str:
 def found(value: Any, written: str) -> str:
     """Say what a value is; `written` is a scalar as the user wrote it."""
     if isinstance(value, str):
-        return f'the text "{without_credentials(value)}"' if len(value) <= _TEXT else "a text"
+        return f'the text "{written}"' if len(written) <= _TEXT else "a text"
     if isinstance(value, bool):
         return f"the truth value {written}"
     if isinstance(value, int | float):
         return f"the number {written}"
     return "a map" if isinstance(value, dict) else "a list"
-
-
-def without_credentials(text: str) -> str:
-    """Hide what stands before `@` in an address: it may be a password."""
-    return _CREDENTIALS.sub("***@", text)
 
 
 def article(words: str) -> str:
