@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from yaml import CSafeLoader
-from yaml.error import Mark, MarkedYAMLError
+from yaml.error import MarkedYAMLError
 from yaml.events import (
     AliasEvent,
     DocumentStartEvent,
@@ -22,13 +22,12 @@ from yaml.events import (
 from gitops_gen.diagnostics import Diagnostic, Position, SpecError
 from gitops_gen.spec.resolve import Refused, resolve
 from gitops_gen.spec.source_map import Entry, Mapped, Node, Scalar, Sequence, sort_by_place
-from gitops_gen.spec.syntax import syntax_fault
+from gitops_gen.spec.syntax import DEEPEST, TOO_DEEP, syntax_faults
 from gitops_gen.spec.text import decode, position_at
 
-DEEPEST = 64
 MOST_NODES = 100_000
 
-_PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s+|#.*)*)*")
+_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:\s+|#.*)*)*")
 
 _TAGS = {
     ScalarEvent: (None, "tag:yaml.org,2002:str"),
@@ -104,30 +103,32 @@ class _Composer:
         self._open: list[_Open] = []
         self._anchors: dict[str, Node] = {}
         self._documents = 0
-        self._steps = {
-            ScalarEvent: self._scalar,
-            MappingStartEvent: self._start,
-            SequenceStartEvent: self._start,
-            MappingEndEvent: self._end,
-            SequenceEndEvent: self._end,
-            AliasEvent: self._alias,
-            DocumentStartEvent: self._document,
-        }
 
     def run(self) -> None:
         """Read the whole text; faults that leave nothing to go on with end it early."""
         loader = CSafeLoader(self.text)
         try:
             while not isinstance(event := loader.get_event(), StreamEndEvent):
-                step = self._steps.get(type(event))
-                if step is not None:
-                    step(event)
+                self._take(event)
         except MarkedYAMLError as error:
-            self.faults.append(syntax_fault(error, self.text, self.file))
+            self.faults.extend(syntax_faults(error, self.text, self.file))
         except SpecError as error:
             self.faults.extend(error.diagnostics)
         finally:
             loader.dispose()
+
+    def _take(self, event: Event | None) -> None:
+        match event:
+            case ScalarEvent():
+                self._scalar(event)
+            case MappingStartEvent() | SequenceStartEvent():
+                self._start(event)
+            case MappingEndEvent() | SequenceEndEvent():
+                self._end()
+            case AliasEvent():
+                self._alias(event)
+            case DocumentStartEvent():
+                self._document(event)
 
     def _document(self, event: Event) -> None:
         self._documents += 1
@@ -135,7 +136,7 @@ class _Composer:
             raise self._fault(
                 "yaml-several-documents",
                 "a second document starts here; a file holds one cluster",
-                self._position(event.start_mark),
+                self._position(event),
                 hint="give each cluster its own file",
             )
 
@@ -150,7 +151,9 @@ class _Composer:
         try:
             return Scalar(position=position, value=resolve(text), raw=text)
         except Refused as why:
-            self._report(why.code, why.message, position, hint=why.hint)
+            is_key = bool(self._open) and self._open[-1].wants_key
+            hint = f'write "{text}"' if is_key else why.hint
+            self._report(why.code, why.message, position, hint=hint)
             return Scalar(position=position, value=text, raw=text)
 
     def _start(self, event: MappingStartEvent | SequenceStartEvent) -> None:
@@ -160,12 +163,12 @@ class _Composer:
         kind = Mapped if isinstance(event, MappingStartEvent) else Sequence
         self._open.append(_Open(kind(position=position), event.anchor))
 
-    def _end(self, event: Event) -> None:
+    def _end(self) -> None:
         closed = self._open.pop()
         self._add(closed.node, closed.anchor)
 
     def _alias(self, event: AliasEvent) -> None:
-        position, name = self._position(event.start_mark), event.anchor
+        position, name = self._position(event), event.anchor
         if any(item.anchor == name for item in self._open):
             self._report("yaml-recursive-alias", f"`*{name}` stands inside `&{name}`", position)
             self._add(Scalar(position=position, value=""), None)
@@ -199,7 +202,7 @@ class _Composer:
         if around.nodes > MOST_NODES:
             raise self._fault(
                 "yaml-alias-bomb",
-                f"aliases make more than {MOST_NODES:,} values out of this file",
+                f"more than {MOST_NODES:,} values, with its aliases written out",
                 node.position,
             )
         if not isinstance(node, Scalar):
@@ -218,7 +221,8 @@ class _Composer:
     def _key(self, around: Mapped, node: Node) -> str | None:
         """Return the key that a node is, or None where it can be none."""
         if not isinstance(node, Scalar) or not isinstance(node.value, str):
-            hint = f'write "{node.raw}"' if isinstance(node, Scalar) and node.raw else ""
+            raw = node.raw if isinstance(node, Scalar) else None
+            hint = f'write "{raw}"' if raw else 'a text that begins with "{" or "[" needs quotes'
             message = f"a key must be a string; this one is {describe(node)}"
             self._report("yaml-key-type", message, node.position, hint=hint)
             return None
@@ -237,7 +241,7 @@ class _Composer:
 
     def _start_of(self, event: ScalarEvent | MappingStartEvent | SequenceStartEvent) -> Position:
         """Return where a value starts, behind its anchor and tag."""
-        position = self._position(event.start_mark)
+        position = self._position(event)
         if event.tag not in _TAGS[type(event)]:
             self._report(
                 "yaml-tag",
@@ -247,15 +251,18 @@ class _Composer:
             )
         if event.anchor is None and event.tag is None:
             return position
-        at = _PROPERTIES.match(self.text, event.start_mark.index)
-        assert at is not None
-        return position_at(self.text, at.end(), self.file)
+        assert event.start_mark is not None
+        behind = _PROPERTIES.match(self.text, event.start_mark.index)
+        assert behind is not None
+        return position_at(self.text, behind.end(), self.file)
 
-    def _position(self, mark: Mark) -> Position:
+    def _position(self, event: Event) -> Position:
+        mark = event.start_mark
+        assert mark is not None
         return Position(file=self.file, line=mark.line + 1, column=mark.column + 1)
 
     def _too_deep(self, position: Position) -> SpecError:
-        return self._fault("yaml-too-deep", f"more than {DEEPEST} levels of nesting", position)
+        return self._fault("yaml-too-deep", TOO_DEEP, position)
 
     def _report(self, code: str, message: str, position: Position, *, hint: str = "") -> None:
         self.faults.append(Diagnostic(code=code, message=message, hint=hint, position=position))

@@ -74,7 +74,7 @@ def _fitting(text: str, value: int | float) -> int | float:
         return value
     raise Refused(
         "yaml-number-range",
-        f"`{_cut(text)}` is no number that JSON and Kubernetes can hold",
+        f"`{_cut(text)}` is not a number that JSON and Kubernetes can hold",
         f'write "{_cut(text)}" if it is a string',
     )
 

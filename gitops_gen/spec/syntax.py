@@ -1,4 +1,4 @@
-"""An error of libyaml's parser in, a diagnostic in our own words out."""
+"""An error of libyaml's parser in, diagnostics in our own words out."""
 
 from __future__ import annotations
 
@@ -9,24 +9,97 @@ from yaml.error import MarkedYAMLError
 from gitops_gen.diagnostics import Diagnostic, Position
 from gitops_gen.spec.text import split_lines
 
+DEEPEST = 64
+TOO_DEEP = f"more than {DEEPEST} levels of nesting"
+
+_MOST_TABS = 20
 _INDENTING_TAB = re.compile(r" *\t")
+_TAB_FIRST = re.compile(r"\t\s*\S")
 
 
-def syntax_fault(error: MarkedYAMLError, text: str, file: str) -> Diagnostic:
-    """Return what is wrong with the text at the place where libyaml gave up."""
-    mark = error.problem_mark or error.context_mark
-    line = split_lines(text)[mark.line]
-    tab = _INDENTING_TAB.match(line)
-    if tab is not None:
-        position = Position(file=file, line=mark.line + 1, column=tab.end())
-        return Diagnostic(
-            code="yaml-tab",
-            message="a tab in the indentation; YAML indents with spaces only",
-            hint="replace the tab with spaces",
-            position=position,
-        )
+def syntax_faults(error: MarkedYAMLError, text: str, file: str) -> list[Diagnostic]:
+    """Return what is wrong with the text at the place where libyaml gave up.
+
+    A tab seldom comes alone: the lines after it that start with one are named as well.
+    """
+    at = _position(error.problem_mark, file)
+    assert at is not None
+    lines = split_lines(text)
+    tab = _INDENTING_TAB.match(lines[at.line - 1])
+    if tab is None:
+        return [_fault(error, lines[at.line - 1], at)]
+    more = [number for number in range(at.line, len(lines)) if _TAB_FIRST.match(lines[number])]
+    places = [(at.line, tab.end()), *((number + 1, 1) for number in more[:_MOST_TABS])]
+    return [_tab(Position(file=file, line=line, column=column)) for line, column in places]
+
+
+def _tab(position: Position) -> Diagnostic:
     return Diagnostic(
-        code="yaml-syntax",
-        message=f"{error.problem}",
-        position=Position(file=file, line=mark.line + 1, column=mark.column + 1),
+        code="yaml-tab",
+        message="a tab in the indentation; YAML indents with spaces only",
+        hint="replace the tab with spaces",
+        position=position,
     )
+
+
+def _fault(error: MarkedYAMLError, line: str, at: Position) -> Diagnostic:
+    if error.problem == "exceeded maximum nesting depth":
+        return Diagnostic(code="yaml-too-deep", message=TOO_DEEP, position=at)
+    opened = _position(error.context_mark, at.file) or at
+    if error.problem == "found unexpected end of stream":
+        message = "this quote is never closed"
+        return Diagnostic(code="yaml-syntax", message=message, position=opened)
+    if error.problem == "could not find expected ':'":
+        message = "this is not a `key: value`"
+        hint = "a key ends with a colon and a space; a list item starts with a dash and a space"
+        return Diagnostic(code="yaml-syntax", message=message, hint=hint, position=opened)
+    message, hint = _words(error.problem or "", line[at.column - 1 :], opened)
+    return Diagnostic(code="yaml-syntax", message=message, hint=hint, position=at)
+
+
+def _position(mark: object, file: str) -> Position | None:
+    line, column = getattr(mark, "line", None), getattr(mark, "column", None)
+    if line is None or column is None:
+        return None
+    return Position(file=file, line=line + 1, column=column + 1)
+
+
+def _words(problem: str, rest: str, opened: Position) -> tuple[str, str]:
+    """Say in our words what libyaml found, and what to do; `rest` is the line from there on."""
+    begun = f"line {opened.line}, column {opened.column}"
+    match problem:
+        case "mapping values are not allowed in this context":
+            return (
+                "a colon where no key can stand",
+                'quote a value that holds ": ", and check the indentation',
+            )
+        case "found character that cannot start any token" | "did not find expected node content":
+            return f'a value cannot start with "{rest[:1]}"', "put it in double quotes"
+        case "block sequence entries are not allowed in this context":
+            return "a list cannot start here", "begin the list on the next line, or quote the value"
+        case "did not find expected comment or line break":
+            return (
+                f'"{rest.strip()}" cannot stand behind the mark of a block',
+                "begin the text on the next line",
+            )
+        case "did not find expected key":
+            return (
+                f"this fits nowhere in the mapping that begins on {begun}",
+                "keys of one mapping stand in the same column; nothing follows a closing quote",
+            )
+        case "did not find expected '-' indicator":
+            return (
+                f"this fits nowhere in the list that begins on {begun}",
+                "items of one list start with `- ` in the same column",
+            )
+        case "did not find expected ',' or ']'":
+            return f'the "[" of {begun} is not closed before this', "write a comma or `]`"
+        case "did not find expected ',' or '}'":
+            return f'the "{{" of {begun} is not closed before this', "write a comma or `}`"
+        case "found unknown escape character":
+            return (
+                f"`{rest[:2]}` is not an escape in double quotes",
+                "write `\\\\` for a backslash, or use single quotes",
+            )
+        case _:
+            return f"not valid YAML: {problem}", ""

@@ -64,7 +64,9 @@ def _too_large(size: int, file: str) -> Diagnostic:
 
 
 def _not_text(file: str, reason: str, hint: str) -> Diagnostic:
-    return Diagnostic(code="file-not-text", message=f"{file} is no text file: {reason}", hint=hint)
+    return Diagnostic(
+        code="file-not-text", message=f"{file} is not a text file: {reason}", hint=hint
+    )
 
 
 def _character_faults(text: str, file: str) -> list[Diagnostic]:
