@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -49,10 +50,10 @@ def render_text(
 ) -> str:
     """Render each diagnostic with its source line, a caret below the column, and the hint.
 
-    `file` names the input for diagnostics that have no position. What may be a secret in a
-    source line is masked.
+    `file` names the input for diagnostics that have no position; a position at line 0 stands for
+    its file as a whole. What may be a secret in a source line is masked.
     """
-    return "".join(_text(item, lines, color, file) for item in diagnostics)
+    return "".join(_text(_settled(item, file), lines, color) for item in diagnostics)
 
 
 def summary(diagnostics: Iterable[Diagnostic]) -> str:
@@ -64,14 +65,14 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
 
 def render_json(diagnostics: Sequence[Diagnostic], *, file: str = "") -> str:
     """Render `{"diagnostics": […], "summary": {"errors": 1, …}}`."""
-    found = [_record(item, file) for item in diagnostics]
+    found = [_record(_settled(item, file)) for item in diagnostics]
     counts = {f"{word}s": count for word, count in _counts(diagnostics)}
     return _json({"diagnostics": found, "summary": counts})
 
 
 def render_github(diagnostics: Iterable[Diagnostic], *, file: str = "") -> str:
     """Render workflow commands, which GitHub shows beside the lines of a pull request."""
-    return "".join(_annotation(item, file) for item in diagnostics)
+    return "".join(_annotation(_settled(item, file)) for item in diagnostics)
 
 
 def render_sarif(diagnostics: Sequence[Diagnostic], *, file: str = "") -> str:
@@ -81,20 +82,30 @@ def render_sarif(diagnostics: Sequence[Diagnostic], *, file: str = "") -> str:
     run = {
         "tool": {"driver": {"name": "gitops-gen", "rules": rules}},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(item, codes, file) for item in diagnostics],
+        "results": [_result(_settled(item, file), codes) for item in diagnostics],
     }
     return _json({"$schema": _SARIF, "version": "2.1.0", "runs": [run]})
+
+
+def _settled(item: Diagnostic, file: str) -> Diagnostic:
+    """Return the diagnostic with a position, at line 0 where only the file is known."""
+    return replace(item, position=item.position or Position(file=file, line=0, column=0))
+
+
+def _place(item: Diagnostic) -> Position:
+    assert item.position is not None
+    return item.position
 
 
 # --- text --------------------------------------------------------------------------------------
 
 
-def _text(item: Diagnostic, lines: Lines, color: bool, file: str) -> str:
-    at = item.position
-    place = f"{at.file}:{at.line}:{at.column}: " if at else f"{file}: " if file else ""
+def _text(item: Diagnostic, lines: Lines, color: bool) -> str:
+    at = _place(item)
+    place = f"{at.file}:{at.line}:{at.column}: " if at.line else f"{at.file}: " if at.file else ""
     label = _painted(f"{item.severity}[{item.code}]", _COLORS[item.severity], color)
     rows = [f"{_painted(place, '1', color)}{label}: {_visible(item.message)}"]
-    if at is not None:
+    if at.line:
         rows += [f"  {row}" for row in _source(lines(at), at.column, color)]
     if item.hint:
         rows.append(f"  {_painted('hint', '1;32', color)}: {_visible(item.hint)}")
@@ -143,23 +154,23 @@ def _counts(diagnostics: Iterable[Diagnostic]) -> list[tuple[str, int]]:
     return [(str(severity), found.count(severity)) for severity in Severity]
 
 
-def _record(item: Diagnostic, file: str) -> dict[str, Any]:
-    at = item.position
+def _record(item: Diagnostic) -> dict[str, Any]:
+    at = _place(item)
     return {
         "code": item.code,
         "severity": str(item.severity),
         "message": item.message,
         "hint": item.hint,
         "path": format_path(item.path),
-        "file": at.file if at else file,
-        "line": at.line if at else None,
-        "column": at.column if at else None,
+        "file": at.file or None,
+        "line": at.line or None,
+        "column": at.column or None,
     }
 
 
-def _annotation(item: Diagnostic, file: str) -> str:
-    at = item.position
-    place = {"file": at.file, "line": at.line, "col": at.column} if at else {"file": file}
+def _annotation(item: Diagnostic) -> str:
+    at = _place(item)
+    place = {"file": at.file, "line": at.line, "col": at.column}
     properties = {**{key: value for key, value in place.items() if value}, "title": item.code}
     shown = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
     return f"::{item.severity} {shown}::{_data(_said(item))}\n"
@@ -177,24 +188,18 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _result(item: Diagnostic, codes: list[str], file: str) -> dict[str, Any]:
-    result: dict[str, Any] = {
+def _result(item: Diagnostic, codes: list[str]) -> dict[str, Any]:
+    at = _place(item)
+    location: dict[str, Any] = {"artifactLocation": {"uri": quote(at.file)}}
+    if at.line:
+        location["region"] = {"startLine": at.line, "startColumn": at.column}
+    return {
         "ruleId": item.code,
         "ruleIndex": codes.index(item.code),
         "level": _LEVELS[item.severity],
         "message": {"text": _said(item)},
+        "locations": [{"physicalLocation": location}] if at.file else [],
     }
-    at = item.position
-    if at is not None or file:
-        result["locations"] = [{"physicalLocation": _location(at, at.file if at else file)}]
-    return result
-
-
-def _location(at: Position | None, file: str) -> dict[str, Any]:
-    location: dict[str, Any] = {"artifactLocation": {"uri": quote(file)}}
-    if at is not None:
-        location["region"] = {"startLine": at.line, "startColumn": at.column}
-    return location
 
 
 def _json(value: Any) -> str:

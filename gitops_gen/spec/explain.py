@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gitops_gen.spec.tree import Schema, branches, descendants, nearest, part_for, properties, step
+from gitops_gen.spec.wording import first_sentence, kind_of, quoted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,7 @@ class Explained:
     examples: tuple[Any, ...]
 
 
-class UnknownPathError(LookupError):
+class UnknownPathError(KeyError):
     """The spec has no such path (exit status 2); `nearest` is the known one that is most alike."""
 
     def __init__(self, path: str, nearest: str | None) -> None:
@@ -60,24 +61,34 @@ def explain(schema: Schema, path: str) -> Explained:
     raise UnknownPathError(path, _nearest(whole, path))
 
 
-def kind_of(schema: Schema) -> str:
-    """Say in words what a value is: `string`, `list of integers`, `map`, `string or list`."""
-    if "type" not in schema and branches(schema):
-        return " or ".join(dict.fromkeys(kind_of(one) for one in branches(schema)))
-    kind = schema.get("type") or ("string" if "enum" in schema else "any value")
-    if isinstance(kind, list):
-        return " or ".join(_WORDS.get(str(one), str(one)) for one in kind)
-    if kind == "array" and isinstance(schema.get("items"), Mapping):
-        return f"list of {_plural(kind_of(schema['items']))}"
-    return _WORDS.get(kind, str(kind))
+def explained_text(found: Explained) -> str:
+    """Write a part for a terminal: what it is, what it may be, and the keys below it."""
+    rows = [f"{found.path or 'a cluster spec'}: {found.type}", "", f"  {found.description}", ""]
+    rows += [f"  {label}: {value}" for label, value in _facts(found)]
+    if found.children:
+        rows += ["", "  keys:", *_child_rows(found.children)]
+    return "\n".join(rows).replace("\n\n\n", "\n\n").rstrip()
 
 
-_WORDS = {"object": "map", "array": "list"}
+def _facts(found: Explained) -> Iterator[tuple[str, str]]:
+    if found.path:
+        yield "required", "yes" if found.required else "no"
+    if found.default is not None and not found.children:
+        yield "default", quoted(found.default)
+    if found.allowed:
+        yield "allowed", ", ".join(str(value) for value in found.allowed)
+    if found.must_be:
+        yield "must be", found.must_be
+    if found.examples:
+        yield "examples", ", ".join(quoted(value) for value in found.examples)
 
 
-def _plural(words: str) -> str:
-    first, *rest = words.split(" ", 1)
-    return " ".join([first + "s", *rest])
+def _child_rows(children: tuple[Child, ...]) -> Iterator[str]:
+    width = max(len(child.name) for child in children)
+    for child in children:
+        mark = " (required)" if child.required else ""
+        yield f"    {child.name:<{width}}  {child.type}{mark}"
+        yield f"    {'':<{width}}  {child.description}"
 
 
 def _descend(schema: Schema, words: list[str]) -> tuple[Schema, str, bool] | None:
@@ -122,11 +133,6 @@ def _explained(schema: Schema, path: str, required: bool) -> Explained:
         ),
         examples=tuple(schema.get("examples", ())),
     )
-
-
-def first_sentence(text: str) -> str:
-    """Return the first sentence of a description, on one line."""
-    return re.split(r"(?<=[.;])\s", " ".join(text.split()), maxsplit=1)[0].rstrip(";")
 
 
 def _allowed(schema: Schema) -> tuple[Any, ...]:

@@ -9,11 +9,12 @@ from typing import Any
 
 from gitops_gen.diagnostics import Diagnostic, Path
 from gitops_gen.spec.checker import Checker, Failure, Raw, repeated
-from gitops_gen.spec.explain import first_sentence, kind_of
 from gitops_gen.spec.tree import Schema, branches, descendants, nearest, properties
 from gitops_gen.spec.wording import (
     article,
+    first_sentence,
     found,
+    kind_of,
     last_key,
     listed,
     listed_quoted,
@@ -146,6 +147,8 @@ def _type_advice(value: Any, written: str, schema: Schema) -> str:
     kinds = _kinds(schema)
     if value is None:
         return "give it a value, or remove the key"
+    if "x-error" in schema and branches(schema):
+        return f"write {schema['x-error']}"
     if "array" in kinds:
         scalar = not isinstance(value, dict)
         return f"write it as a list: [{written}]" if scalar else "begin each item with a dash"
@@ -157,7 +160,7 @@ def _type_advice(value: Any, written: str, schema: Schema) -> str:
         return "write true or false"
     if "object" in kinds and properties(schema):
         return f"known here: {listed(sorted(properties(schema)))}"
-    return ""
+    return first_sentence(str(schema.get("description", "")))
 
 
 def _kinds(schema: Schema) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from gitops_gen.diagnostics import Diagnostic
 from gitops_gen.spec.checker import Checker, Raw
-from gitops_gen.spec.explain import Explained, UnknownPathError, explain
+from gitops_gen.spec.explain import Explained, UnknownPathError, explain, explained_text
 from gitops_gen.spec.faults import faults
 from gitops_gen.spec.tree import Schema, at, part_for
 
@@ -20,6 +20,7 @@ __all__ = [
     "check_schema",
     "cluster_schema",
     "explain",
+    "explained_text",
     "fill_defaults",
     "with_models",
     "with_versions",

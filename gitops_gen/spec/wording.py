@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gitops_gen.diagnostics import Path
-from gitops_gen.spec.explain import first_sentence, kind_of
-from gitops_gen.spec.tree import Schema
+from gitops_gen.spec.tree import Schema, branches
 
 _LISTED = 24
 _TEXT = 60
@@ -93,6 +93,32 @@ def listed_quoted(words: list[str], last: str) -> str:
     """Write words in quotes, the last two joined by `and` or `or`."""
     texts = [f'"{word}"' for word in words]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {last} {texts[-1]}"
+
+
+def kind_of(schema: Schema) -> str:
+    """Say in words what a value is: `string`, `list of integers`, `map`, `string or list`."""
+    if "type" not in schema and branches(schema):
+        return " or ".join(dict.fromkeys(kind_of(one) for one in branches(schema)))
+    kind = schema.get("type") or ("string" if "enum" in schema else "any value")
+    if isinstance(kind, list):
+        kinds = (kind_of({**schema, "type": one}) for one in kind if one != "null")
+        return " or ".join(kinds)
+    if kind == "array" and isinstance(schema.get("items"), Mapping):
+        return f"list of {_plural(kind_of(schema['items']))}"
+    return _WORDS.get(kind, str(kind))
+
+
+_WORDS = {"object": "map", "array": "list"}
+
+
+def _plural(words: str) -> str:
+    first, *rest = words.split(" ", 1)
+    return " ".join([first + "s", *rest])
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a description, on one line."""
+    return re.split(r"(?<=\.)\s(?=[A-Z])", " ".join(text.split()), maxsplit=1)[0]
 
 
 def meaning(key: str, schema: Schema) -> str:
