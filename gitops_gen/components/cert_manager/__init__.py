@@ -1,4 +1,4 @@
-"""cert-manager as a component: one Application from the upstream chart."""
+"""cert-manager as a component: the upstream chart and, beside monitoring, what scrapes it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import msgspec
 
+from gitops_gen.components.cert_manager.metrics import metrics_application
 from gitops_gen.components.cert_manager.settings import CertManagerSettings
 from gitops_gen.components.cert_manager.values import chart_values
 from gitops_gen.diagnostics import Diagnostic
@@ -59,11 +60,20 @@ class CertManager:
         return ()
 
     def plan(self, spec: ClusterSpec) -> Iterator[Application]:
-        """Yield the Application `cert-manager`."""
+        """Yield the Application `cert-manager` and, where metrics are scraped, a second one."""
+        yield self._chart(spec)
+        if "monitoring" in spec.components:
+            yield metrics_application(spec, self.facts)
+
+    def health_checks(self) -> Iterable[HealthCheck]:
+        """Argo CD knows cert-manager's kinds by itself."""
+        return ()
+
+    def _chart(self, spec: ClusterSpec) -> Application:
         part = spec.components[self.name]
         settings = cast(CertManagerSettings, part.settings)
         chart = cast(Any, self.facts.data)["charts"][0]
-        yield Application(
+        return Application(
             name=chart["name"],
             component=self.name,
             stack=self.facts.stack,
@@ -93,10 +103,6 @@ class CertManager:
             state={f"spec.components.{self.name}.namespace": part.namespace},
             origins=(from_spec("components", self.name),),
         )
-
-    def health_checks(self) -> Iterable[HealthCheck]:
-        """Argo CD knows cert-manager's kinds by itself."""
-        return ()
 
     def _namespace(self, name: str) -> NamespaceRequest:
         security = cast(Any, self.facts.data)["podSecurity"]

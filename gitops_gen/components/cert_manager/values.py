@@ -38,7 +38,6 @@ def chart_values(
     yield from _proxy(spec)
     yield from _replicas(settings, facts.data)
     yield from _tolerations(settings, facts.data)
-    yield from _service_monitor(spec)
 
 
 def _leader_election(spec: ClusterSpec, data: Any) -> Iterator[Setting]:
@@ -92,17 +91,6 @@ def _tolerations(settings: CertManagerSettings, data: Any) -> Iterator[Setting]:
         wanted: list[Json] = [dict(item) for item in settings.tolerations]
         for prefix in data["pods"]["prefixes"]:
             yield put(f"{prefix}tolerations", wanted, from_spec(*_OWN, "tolerations"))
-
-
-def _service_monitor(spec: ClusterSpec) -> Iterator[Setting]:
-    """Metrics are scraped only where this tree or somebody else runs Prometheus."""
-    if "monitoring" not in spec.components:
-        return
-    on = from_spec("components", "monitoring")
-    yield put("prometheus.servicemonitor.enabled", True, on)
-    labels: Json = dict(spec.service_monitor_labels)
-    if labels:
-        yield put("prometheus.servicemonitor.labels", labels, on)
 
 
 def _fact(data: Any, what: str) -> Origin:

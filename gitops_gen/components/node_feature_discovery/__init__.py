@@ -1,0 +1,59 @@
+"""Node Feature Discovery as a component: a word for the one that somebody else runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from gitops_gen.components.node_feature_discovery.rules import check
+from gitops_gen.components.node_feature_discovery.settings import (
+    NodeFeatureDiscoverySettings,
+)
+from gitops_gen.diagnostics import Diagnostic
+from gitops_gen.model import (
+    Application,
+    ClusterSpec,
+    ComponentFacts,
+    HealthCheck,
+    Json,
+    PoolResources,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFeatureDiscovery:
+    """Renders nothing; with `provided: true` no other component brings one."""
+
+    facts: ComponentFacts
+
+    @property
+    def name(self) -> str:
+        """The component's name in the spec."""
+        return self.facts.name
+
+    def build(self, data: Mapping[str, Json]) -> NodeFeatureDiscoverySettings:
+        """Return the typed settings."""
+        return msgspec.convert(data, NodeFeatureDiscoverySettings)
+
+    def advertise(self, spec: ClusterSpec) -> Iterable[PoolResources]:
+        """Nodes advertise nothing because of it."""
+        return ()
+
+    def rules(
+        self, spec: ClusterSpec, previous: Mapping[str, Json]
+    ) -> Iterable[Diagnostic]:
+        """Refuse to install it on its own."""
+        return check(spec, self.facts)
+
+    def plan(self, spec: ClusterSpec) -> Iterable[Application]:
+        """Return nothing: there is no chart to install."""
+        return ()
+
+    def health_checks(self) -> Iterable[HealthCheck]:
+        """Its kinds carry no status."""
+        return ()
+
+
+COMPONENT = NodeFeatureDiscovery
