@@ -1,0 +1,274 @@
+"""The component's compiled facts in, the same facts typed out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+Driver = Literal["operator", "preinstalled"]
+
+
+class _Facts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Base of the parts; `source` says where a part comes from, unknown keys are notes for people."""
+
+    source: str = ""
+
+    def reference(self, what: str) -> str:
+        """Name the fact for provenance."""
+        return f"gpu-operator: {what} ({self.source})"
+
+
+class When(_Facts):
+    """Conditions of a recipe; an empty one holds always."""
+
+    distribution: tuple[str, ...] = ()
+    os: tuple[str, ...] = ()
+    driver: tuple[Driver, ...] = ()
+
+
+class Recipe(_Facts):
+    """What one environment needs; `driver` lists who can bring it, the usual one first."""
+
+    name: str
+    when: When
+    driver: tuple[Driver, ...]
+    switches: dict[str, bool]
+    values: dict[str, Any]
+    refusal: str = ""
+    hint: str = ""
+    alone: str = ""
+    without_nri: bool = False
+    notes: tuple[str, ...] = ()
+
+
+class VersionFacts(_Facts):
+    """One chart version: its default driver and what it can do."""
+
+    driver: str
+    supports: frozenset[str]
+    rhel_tags: Literal["major", "minor"]
+    owns_compute_domains: bool
+
+
+class ReleaseLines(_Facts):
+    """Release lines in order; upgrades go to the next one at most."""
+
+    order: tuple[str, ...]
+
+
+class Chart(_Facts):
+    """Where the chart is."""
+
+    name: str
+    repository: str
+
+
+class DeployLabels(_Facts):
+    """Node labels that keep an operand off a node."""
+
+    labels: dict[str, str]
+
+
+class Reboot(_Facts):
+    """Clouds on which the MIG manager must reboot nodes."""
+
+    distributions: tuple[str, ...]
+    env: dict[str, str]
+
+
+class MigFacts(_Facts):
+    """Names that the MIG manager knows."""
+
+    disabled: str
+    key: str
+    defaults: tuple[str, ...]
+
+
+class SharingFacts(_Facts):
+    """Names that the device plugin knows."""
+
+    misplaced: tuple[str, ...]
+
+
+class Quotas(_Facts):
+    """The quota that critical pods need on some clouds."""
+
+    distributions: tuple[str, ...]
+    name: str
+    pods: str
+    priority_classes: tuple[str, ...]
+
+
+class Labels(_Facts):
+    """Labels of the namespace."""
+
+    labels: dict[str, str]
+
+
+class ManyNodes(_Facts):
+    """Memory of the operator on large clusters."""
+
+    above: int
+    memory: str
+
+
+class Note(_Facts):
+    """A sentence for the tree's README."""
+
+    note: str
+
+
+class ProxyNames(_Facts):
+    """Environment variables of the proxy, in both spellings."""
+
+    upper: dict[str, str]
+    lower: dict[str, str]
+    provided_by: tuple[str, ...]
+
+
+class Images(_Facts):
+    """Operands whose images are pulled only in some settings."""
+
+    sandbox: tuple[str, ...]
+    kata: tuple[str, ...]
+    gpu_cluster: tuple[str, ...]
+    vgpu_host: tuple[str, ...]
+    never: tuple[str, ...]
+    nfd: str
+    registries: tuple[str, ...]
+
+
+class Precompiled(_Facts):
+    """Branches with precompiled drivers, by operating system."""
+
+    branches: dict[str, tuple[str, ...]]
+
+
+class CoherentMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """Models whose memory the driver manages coherently, from a branch on."""
+
+    models: tuple[str, ...]
+    since: str = msgspec.field(name="from")
+
+
+class Drivers(_Facts):
+    """Limits of driver versions."""
+
+    auto_modules: str
+    gpu_cluster: str
+    coherent_memory: CoherentMemory
+    nvlink5: tuple[str, ...]
+    last_for_volta: str
+
+
+class RdmaFacts(_Facts):
+    """Device plugins that hand out too many verbs devices."""
+
+    plugin_from: str
+    plugin_to: str
+    env: str
+
+
+class NriFacts(_Facts):
+    """Runtimes that are new enough for NRI."""
+
+    rke2: dict[str, str]
+    crio_floor: str
+
+
+class GpuClusterFacts(_Facts):
+    """Limits of GPUCluster, and what the chart still reads with it."""
+
+    kubernetes: str
+    api_versions: tuple[str, ...]
+    reads: frozenset[str]
+
+
+class Workloads(_Facts):
+    """The label that says what a node runs."""
+
+    label: str
+    container: str
+
+
+class JobMappingFacts(_Facts):
+    """The usual folder of Slurm's job mapping."""
+
+    directory: str
+
+
+class LicensingFacts(_Facts):
+    """Keys of the licence Secret."""
+
+    keys: tuple[str, ...]
+
+
+class MovedImages(_Facts):
+    """Old names of images, by the values key that still may have them."""
+
+    images: dict[str, tuple[str, ...]]
+
+
+class IgnoredEnv(_Facts):
+    """Environment variables of the toolkit without effect, with the reason."""
+
+    names: dict[str, str]
+
+
+class Relabelings(_Facts):
+    """Fields of a relabeling."""
+
+    fields: tuple[str, ...]
+
+
+class NodeFeatures(_Facts):
+    """What Node Feature Discovery sees of a GPU."""
+
+    vendor: str
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """A health check and the kinds that it is for."""
+
+    group: str
+    kinds: tuple[str, ...]
+    lua: str
+
+
+class GpuFacts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """All of component.yaml that this component reads."""
+
+    versions: dict[str, VersionFacts]
+    release_lines: ReleaseLines
+    charts: tuple[Chart, ...]
+    recipes: tuple[Recipe, ...]
+    deploy_labels: DeployLabels
+    reboot: Reboot
+    mig: MigFacts
+    sharing: SharingFacts
+    quotas: Quotas
+    namespace_labels: Labels
+    many_nodes: ManyNodes
+    nfd_own: Note
+    proxy: ProxyNames
+    images: Images
+    precompiled: Precompiled
+    drivers: Drivers
+    rdma: RdmaFacts
+    nri: NriFacts
+    gpu_cluster: GpuClusterFacts
+    workloads: Workloads
+    slurm_job_mapping: JobMappingFacts
+    licensing: LicensingFacts
+    moved_images: MovedImages
+    ignored_env: IgnoredEnv
+    relabelings: Relabelings
+    node_features: NodeFeatures
+    health: tuple[Health, ...]
+
+
+def gpu_facts(data: Mapping[str, Any]) -> GpuFacts:
+    """Convert the compiled `component.yaml`; msgspec.ValidationError if it has another shape."""
+    return msgspec.convert(data, GpuFacts)

@@ -1,0 +1,170 @@
+"""A cluster in, the GPU Operator's Application out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gitops_gen.components.gpu_operator.context import Context, own
+from gitops_gen.components.gpu_operator.manifests import manifests
+from gitops_gen.components.gpu_operator.values import chart_values
+from gitops_gen.components.gpu_operator.values.driver import cert_config_map
+from gitops_gen.model import (
+    Application,
+    DirectorySource,
+    HelmSource,
+    Json,
+    NamespaceRequest,
+    Pruning,
+    SecretRequest,
+    Source,
+    Traced,
+    from_fact,
+    from_spec,
+)
+from gitops_gen.traced import collect, put
+
+WAVE = 0
+_PULL_SECRET = "kubernetes.io/dockerconfigjson"
+
+
+def application(context: Context) -> Application:
+    """Return the Application `gpu-operator`; its wave is that of the network operator (rdma)."""
+    chart = context.facts.charts[0]
+    return Application(
+        name=chart.name,
+        component=context.part.name,
+        stack="gpu",
+        namespace=context.part.namespace,
+        wave=WAVE,
+        sources=_sources(context),
+        namespaces=(_namespace(context),),
+        secrets=tuple(_secrets(context)),
+        pruning=Pruning.CONFIRM,
+        state=state(context),
+        notes=tuple(_notes(context)),
+        origins=(from_spec("components", context.part.name),),
+    )
+
+
+def state(context: Context) -> dict[str, Json]:
+    """Return what may not change silently: how drivers and devices reach running nodes."""
+    place = f"spec.components.{context.part.name}"
+    crd = context.settings.driver.nvidia_driver_crd
+    return {
+        f"{place}.namespace": context.part.namespace,
+        f"{place}.driver.nvidiaDriverCRD.enabled": crd.enabled,
+        f"{place}.gpuCluster.enabled": context.settings.gpu_cluster.enabled,
+    }
+
+
+def _sources(context: Context) -> tuple[Source, ...]:
+    chart = context.facts.charts[0]
+    claims = context.settings.gpu_cluster.enabled
+    helm = HelmSource(
+        repo_url=chart.repository,
+        chart=chart.name,
+        version=context.part.version,
+        release_name=chart.name,
+        values=collect(chart_values(context)),
+        api_versions=context.facts.gpu_cluster.api_versions if claims else (),
+    )
+    objects = tuple(manifests(context))
+    return (helm, DirectorySource(manifests=objects)) if objects else (helm,)
+
+
+def _namespace(context: Context) -> NamespaceRequest:
+    facts = context.facts.namespace_labels
+    return NamespaceRequest(
+        name=context.part.namespace,
+        labels=dict(facts.labels),
+        quotas=tuple(_quotas(context)),
+        origins=(own(), from_fact(facts.reference("labels of the namespace"))),
+    )
+
+
+def _quotas(context: Context) -> Iterator[Traced]:
+    facts = context.facts.quotas
+    if context.spec.kubernetes.distribution not in facts.distributions:
+        return
+    why = (from_spec("kubernetes", "distribution"), from_fact(facts.reference("quota")))
+    classes: list[Json] = [*facts.priority_classes]
+    scope: Json = {"scopeName": "PriorityClass", "operator": "In", "values": classes}
+    yield collect(
+        [
+            put("apiVersion", "v1", *why),
+            put("kind", "ResourceQuota", *why),
+            put("metadata.name", facts.name, *why),
+            put("metadata.namespace", context.part.namespace, own("namespace")),
+            put("spec.hard.pods", facts.pods, *why),
+            put("spec.scopeSelector.matchExpressions[]", scope, *why),
+        ]
+    )
+
+
+# --- what must exist -----------------------------------------------------------------------------
+
+
+def _secrets(context: Context) -> Iterator[SecretRequest]:
+    namespace, settings = context.part.namespace, context.settings
+    manager = settings.sandbox_workloads.vgpu_manager
+    pulled = (
+        *context.spec.registry.pull_secrets,
+        *settings.driver.image_pull_secrets,
+        *(manager.image_pull_secrets if manager else ()),
+    )
+    for name in dict.fromkeys(pulled):
+        yield SecretRequest(
+            namespace=namespace,
+            name=name,
+            keys=(".dockerconfigjson",),
+            purpose="pulling images of the GPU Operator",
+            type=_PULL_SECRET,
+        )
+    if settings.driver.licensing is not None:
+        yield SecretRequest(
+            namespace=namespace,
+            name=settings.driver.licensing.secret_name,
+            keys=context.facts.licensing.keys,
+            purpose="vGPU licensing of the driver",
+        )
+    yield from _config_maps(context)
+
+
+def _config_maps(context: Context) -> Iterator[SecretRequest]:
+    driver = context.settings.driver
+    cert = cert_config_map(context) if context.driver_enabled else None
+    named = {
+        driver.repo_config_map: "package repositories of the driver container",
+        cert[0] if cert else None: "certificates of the driver container",
+        driver.kernel_module_config_map: "parameters of the kernel modules",
+        driver.virtual_topology_config_map: "topology of the virtual machine (vGPU)",
+        context.settings.gpu_clients_config_map: "host services that the MIG manager stops",
+    }
+    for name, purpose in named.items():
+        if name is not None:
+            yield SecretRequest(
+                namespace=context.part.namespace,
+                name=name,
+                keys=(),
+                purpose=purpose,
+                kind="ConfigMap",
+            )
+
+
+def _notes(context: Context) -> Iterator[str]:
+    seen = dict.fromkeys(note for pool in context.pools for note in pool.recipe.notes)
+    yield from seen
+    if not context.nfd_enabled:
+        yield context.facts.nfd_own.note
+    if context.settings.sandbox_workloads.mode == "kata":
+        yield (
+            "Kata: install `kata-deploy` with its Node Feature Discovery off. The nodes' runtime "
+            "must be containerd, no driver may be on the hosts, and one virtual machine gets all "
+            "GPUs of its node."
+        )
+    if context.settings.gpu_cluster.enabled:
+        yield (
+            "GPUCluster: where the nodes bring the driver, disable and mask "
+            "`nvidia-imex.service` on them. The operator adds a label for administrators' access "
+            "to its namespace and never removes it."
+        )
