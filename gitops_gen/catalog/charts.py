@@ -13,6 +13,7 @@ from gitops_gen.traced import format_path, parse_path
 _INDEX = re.compile(r"\[\d+\]")
 _AMOUNT = re.compile(r"\d+(\.\d+)?(%|m|[KMGTP]i?)\Z")
 _ITEM = "[]"
+_MARK = re.compile(r"\{(?:values\.)?([^{}]+)\}")
 _ANY = frozenset({"any", "null"})
 _SCALARS = frozenset({"boolean", "integer", "number", "string"})
 _WORDS: Mapping[type, str] = {
@@ -57,8 +58,8 @@ def chart_objects(
 ) -> tuple[ObjectIdentity, ...]:
     """Return the objects that the chart makes with `values` over its defaults."""
     made = (item for item in keys.objects if _holds_any(item.get("when"), keys, values))
-    found = {_identity(item, release, namespace): None for item in made}
-    return tuple(found)
+    own = {"{release}": release, "{namespace}": namespace}
+    return tuple(dict.fromkeys(_identity(item, own, keys, values) for item in made))
 
 
 def _check_map(
@@ -289,14 +290,18 @@ def _effective(name: str, keys: ChartKeys, values: Mapping[str, Json]) -> Json:
     return at
 
 
-def _identity(item: Mapping[str, Json], release: str, namespace: str) -> ObjectIdentity:
+def _identity(
+    item: Mapping[str, Json], own: Mapping[str, str], keys: ChartKeys, values: Mapping[str, Json]
+) -> ObjectIdentity:
     def fill(text: Json) -> str:
-        return str(text).replace("{release}", release).replace("{namespace}", namespace)
+        return _MARK.sub(
+            lambda mark: own.get(mark[0]) or str(_effective(mark[1], keys, values)), str(text)
+        )
 
     return ObjectIdentity(
         group=str(item["group"]),
         kind=str(item["kind"]),
         name=fill(item["name"]),
-        namespace=fill(item["namespace"]) if item.get("namespace") is not None else None,
+        namespace=None if item.get("namespace") is None else fill(item["namespace"]),
         hook=item.get("hook") is True,
     )

@@ -46,6 +46,11 @@ class KnownChart:
     checked: str
     sources: Mapping[str, str]
     crds: Mapping[str, str] = field(default_factory=dict)
+    kubernetes: str = ""
+    api_versions: tuple[str, ...] = ()
+    toggles: Mapping[str, Json] = field(default_factory=dict)
+    scenarios: tuple[Mapping[str, Json], ...] = ()
+    ignored: tuple[str, ...] = ()
 
     def facts_file(self, components: Path = COMPONENTS) -> Path:
         """Where the derived facts are kept."""
@@ -67,7 +72,7 @@ class Values:
 def known_charts() -> tuple[KnownChart, ...]:
     """Read charts.yaml."""
     rows = read_yaml(Path(__file__).with_name("charts.yaml"))
-    return tuple(KnownChart(**{**row, "checked": str(row["checked"])}) for row in rows)
+    return tuple(KnownChart(**row) for row in rows)
 
 
 def read_chart(folder: Path) -> Values:

@@ -151,31 +151,40 @@ def complete(chart: KnownChart, folder: Path) -> list[str]:
     """Add what is missing to the chart's `.extra.json`; return the keys that nothing reads."""
     keys = derive_keys(read_chart(folder))
     old = read_facts(chart.extra_file())
-    known_dead = old.get("dead")
-    dead = known_dead if isinstance(known_dead, dict) else {}
+    dead = _section(old, "dead")
     reads = {
         name: read
         for name, read in chart_reads(folder).items()
         if not any(_within(name, other) for other in dead)
     }
-    extra = missing_extra(keys, reads)
+    found = found_sections(keys, reads, chart, folder)
+    facts: Object = {"chart": chart.chart, "version": chart.version, "checked": chart.checked}
+    for name in ("extra", "dead", "open", "hints"):
+        facts[name] = {**found.get(name, {}), **_section(old, name)}
+    chart.extra_file().write_text(dump_facts(facts), "utf-8")
+    return [name for name in unread(keys, reads) if name not in dead]
+
+
+def found_sections(
+    keys: Mapping[str, Object], reads: Mapping[str, Read], chart: KnownChart, folder: Path
+) -> dict[str, dict[str, Object]]:
+    """Find the `extra` and `open` entries: from templates, then from the CRDs they fill."""
     copied: dict[str, Object] = {}
     for root, spec in crd_schemas(chart, folder).items():
         unseen = {name: read for name, read in reads.items() if name not in copied}
         copied |= dict(copied_entries(unseen, root, spec, chart.crds[root]))
-    closed = {
-        name
-        for name, entry in copied.items()
-        if entry["type"] == "object" and not entry.get("open")
+    more = {name: entry for name, entry in copied.items() if _tells_more(name, entry, keys)}
+    whole = {
+        name: entry
+        for name, entry in open_maps(keys, reads).items()
+        if name not in copied or copied[name].get("open")
     }
-    extra |= {name: entry for name, entry in copied.items() if _tells_more(name, entry, keys)}
-    whole = {name: entry for name, entry in open_maps(keys, reads).items() if name not in closed}
-    facts: Object = {"chart": chart.chart, "version": chart.version, "checked": chart.checked}
-    for section, found in (("extra", extra), ("dead", {}), ("open", whole), ("hints", {})):
-        kept = old.get(section)
-        facts[section] = {**found, **(kept if isinstance(kept, dict) else {})}
-    chart.extra_file().write_text(dump_facts(facts), "utf-8")
-    return [name for name in unread(keys, reads) if name not in dead]
+    return {"extra": missing_extra(keys, reads) | more, "open": whole}
+
+
+def _section(facts: Object, name: str) -> Object:
+    section = facts.get(name)
+    return section if isinstance(section, dict) else {}
 
 
 def _tells_more(name: str, entry: Object, keys: Mapping[str, Object]) -> bool:

@@ -67,8 +67,8 @@ def chart_reads(folder: Path, prefix: KeyPath = ()) -> dict[str, Read]:
             full = path if path[0] == "global" else (*prefix, *path)
             _note(found, read_name(full), Read(use, str(file.relative_to(folder))))
     for name, below in subchart_folders(folder).items():
-        for path, read in chart_reads(below, (*prefix, name)).items():
-            _note(found, path, Read(read.use, f"charts/{below.name}/{read.file}"))
+        for inner, read in chart_reads(below, (*prefix, name)).items():
+            _note(found, inner, Read(read.use, f"charts/{below.name}/{read.file}"))
     return found
 
 
