@@ -14,6 +14,11 @@ TOO_DEEP = f"more than {DEEPEST} levels of nesting"
 
 _MOST_TABS = 20
 _INDENTING_TAB = re.compile(r" *\t")
+_UNCLOSED = {
+    "found unexpected end of stream": "quote",
+    "did not find expected ',' or ']'": "list",
+    "did not find expected ',' or '}'": "mapping",
+}
 _TAB_FIRST = re.compile(r"\t\s*\S")
 
 
@@ -22,9 +27,8 @@ def syntax_faults(error: MarkedYAMLError, text: str, file: str) -> list[Diagnost
 
     A tab seldom comes alone: the lines after it that start with one are named as well.
     """
-    at = _position(error.problem_mark, file)
-    assert at is not None
     lines = split_lines(text)
+    at = _within(_position(error.problem_mark, file), lines, file)
     tab = _INDENTING_TAB.match(lines[at.line - 1])
     if tab is None:
         return [_fault(error, lines[at.line - 1], at)]
@@ -46,8 +50,9 @@ def _fault(error: MarkedYAMLError, line: str, at: Position) -> Diagnostic:
     if error.problem == "exceeded maximum nesting depth":
         return Diagnostic(code="yaml-too-deep", message=TOO_DEEP, position=at)
     opened = _position(error.context_mark, at.file) or at
-    if error.problem == "found unexpected end of stream":
-        message = "this quote is never closed"
+    never_closed = _UNCLOSED.get(error.problem or "")
+    if never_closed and not line[at.column - 1 :]:
+        message = f"this {never_closed} is never closed"
         return Diagnostic(code="yaml-syntax", message=message, position=opened)
     if error.problem == "could not find expected ':'":
         message = "this is not a `key: value`"
@@ -64,6 +69,13 @@ def _position(mark: object, file: str) -> Position | None:
     return Position(file=file, line=line + 1, column=column + 1)
 
 
+def _within(position: Position | None, lines: list[str], file: str) -> Position:
+    """Return the position, or the end of the text where libyaml points behind it."""
+    if position is None or position.line > len(lines):
+        return Position(file=file, line=len(lines), column=len(lines[-1]) + 1)
+    return position
+
+
 def _words(problem: str, rest: str, opened: Position) -> tuple[str, str]:
     """Say in our words what libyaml found, and what to do; `rest` is the line from there on."""
     begun = f"line {opened.line}, column {opened.column}"
@@ -73,6 +85,8 @@ def _words(problem: str, rest: str, opened: Position) -> tuple[str, str]:
                 "a colon where no key can stand",
                 'quote a value that holds ": ", and check the indentation',
             )
+        case "did not find expected node content" if not rest:
+            return "a value is missing here", ""
         case "found character that cannot start any token" | "did not find expected node content":
             return f'a value cannot start with "{rest[:1]}"', "put it in double quotes"
         case "block sequence entries are not allowed in this context":
