@@ -111,6 +111,13 @@ def read_facts(path: Path) -> Object:
     return dict(json.loads(path.read_text("utf-8"))) if path.exists() else {}
 
 
+def section(facts: Mapping[str, Json], name: str) -> dict[str, Object]:
+    """Return one section of a fact file: its entries by name."""
+    entries = facts.get(name)
+    found = entries if isinstance(entries, dict) else {}
+    return {key: entry for key, entry in found.items() if isinstance(entry, dict)}
+
+
 def dump_facts(facts: Mapping[str, Json]) -> str:
     """Write a fact file: sections in the given order, each entry sorted on a line of its own."""
     parts = (f" {json.dumps(name)}: {_section(value)}" for name, value in facts.items())

@@ -20,6 +20,7 @@ from gitops_gen.maintain.charts import (
     read_chart,
     read_facts,
     read_yaml,
+    section,
 )
 from gitops_gen.maintain.derive import derive_keys
 from gitops_gen.maintain.reads import ITEM, Read, Use, chart_reads
@@ -151,7 +152,7 @@ def complete(chart: KnownChart, folder: Path) -> list[str]:
     """Add what is missing to the chart's `.extra.json`; return the keys that nothing reads."""
     keys = derive_keys(read_chart(folder))
     old = read_facts(chart.extra_file())
-    dead = _section(old, "dead")
+    dead = section(old, "dead")
     reads = {
         name: read
         for name, read in chart_reads(folder).items()
@@ -160,7 +161,7 @@ def complete(chart: KnownChart, folder: Path) -> list[str]:
     found = found_sections(keys, reads, chart, folder)
     facts: Object = {"chart": chart.chart, "version": chart.version, "checked": chart.checked}
     for name in ("extra", "dead", "open", "hints"):
-        facts[name] = {**found.get(name, {}), **_section(old, name)}
+        facts[name] = {**found.get(name, {}), **section(old, name)}
     chart.extra_file().write_text(dump_facts(facts), "utf-8")
     return [name for name in unread(keys, reads) if name not in dead]
 
@@ -180,11 +181,6 @@ def found_sections(
         if name not in copied or copied[name].get("open")
     }
     return {"extra": missing_extra(keys, reads) | more, "open": whole}
-
-
-def _section(facts: Object, name: str) -> Object:
-    section = facts.get(name)
-    return section if isinstance(section, dict) else {}
 
 
 def _tells_more(name: str, entry: Object, keys: Mapping[str, Object]) -> bool:

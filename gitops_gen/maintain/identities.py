@@ -26,6 +26,7 @@ from gitops_gen.maintain.charts import (
     known_charts,
     read_facts,
     read_yaml,
+    section,
 )
 from gitops_gen.model import Json, Object
 from gitops_gen.traced import parse_path
@@ -131,7 +132,7 @@ def object_heads(text: str) -> Iterator[tuple[str, str, Object]]:
         yield group, kind[1], yaml.load(block[0], Loader=HelmLoader)["metadata"]  # noqa: S506
 
 
-def discover(renderer: Renderer, toggles: Toggles) -> list[Object]:
+def discover(renderer: Renderer, toggles: Toggles, defaults: Mapping[str, Json]) -> list[Object]:
     """Find all objects with their conditions; `toggles` maps a key to its default and flip."""
     flips: list[Assignment] = [((name, flip),) for name, (_, flip) in toggles.items()]
     base = renderer.render(())
@@ -150,7 +151,6 @@ def discover(renderer: Renderer, toggles: Toggles) -> list[Object]:
         new = (found or frozenset()) - base - (below if len(start) > 1 else frozenset())
         if new:
             _explain(renderer, start, new, toggles, effective, conditions)
-    defaults = {name: default for name, (default, _) in toggles.items()}
     return [_entry(it, conditions[it], defaults) for it in sorted(conditions, key=_order)]
 
 
@@ -301,12 +301,11 @@ def identify(chart: KnownChart, folder: Path, helm: Path) -> None:
     """Write the objects of an unpacked chart into its fact file."""
     kinds = read_yaml(Path(__file__).with_name("cluster_kinds.yaml"))["kinds"]
     facts = read_facts(chart.facts_file())
-    extra = read_facts(chart.extra_file()).get("extra")
-    keys = facts["keys"]
-    assert isinstance(keys, dict)
-    toggles = toggles_of(chart, keys, extra if isinstance(extra, dict) else {})  # type: ignore[arg-type]
+    keys = section(facts, "keys")
+    toggles = toggles_of(chart, keys, section(read_facts(chart.extra_file()), "extra"))
     renderer = Renderer(chart=chart, folder=folder, helm=helm, cluster_kinds=kinds)
-    facts["objects"] = [*discover(renderer, toggles)]
+    defaults = {name: entry.get("default") for name, entry in keys.items()}
+    facts["objects"] = [*discover(renderer, toggles, defaults)]
     chart.facts_file().write_text(dump_facts(facts), "utf-8")
 
 
