@@ -112,8 +112,8 @@ def _text(item: Diagnostic, lines: Lines, color: bool) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _painted(text: str, code: str, color: bool) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m" if color and text else text
+def _painted(text: str, style: str, color: bool) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m" if color and text else text
 
 
 def _source(line: str, column: int, color: bool) -> tuple[str, ...]:

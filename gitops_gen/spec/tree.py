@@ -11,6 +11,8 @@ from gitops_gen.diagnostics import Path
 
 Schema = Mapping[str, Any]
 
+_BEGUN = 3
+
 
 def part_for(schema: Schema, kind: object = "Cluster") -> Schema:
     """Return the schema of one document kind; an unknown kind is held to that of a Cluster."""
@@ -67,7 +69,13 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     if wanted in by_plain:
         return by_plain[wanted]
     close = difflib.get_close_matches(wanted, by_plain, n=1, cutoff=cutoff)
-    return by_plain[close[0]] if close else None
+    begun = [item for item in by_plain if _is_begun(item, wanted) or _is_begun(wanted, item)]
+    found = close or (begun if len(begun) == 1 else [])
+    return by_plain[found[0]] if found else None
+
+
+def _is_begun(word: str, by: str) -> bool:
+    return len(by) >= _BEGUN and word.startswith(by)
 
 
 def plain(word: str) -> str:
