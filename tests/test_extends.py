@@ -179,12 +179,14 @@ _names = st.sampled_from("abcd")
 _leaf = st.integers(0, 9) | st.lists(st.integers(0, 9), max_size=2)
 _named_list = st.lists(
     st.fixed_dictionaries({"name": _names}, optional={"x": _leaf, "y": _leaf}),
-    unique_by=lambda item: item["name"],
+    unique_by=lambda item: str(item["name"]),
     min_size=1,
     max_size=3,
 )
 # Keys keep their kind, and nothing is null: removal and change of kind forget the layer below.
-_layer = st.dictionaries(_names, _leaf).map(lambda leaves: {f"leaf-{k}": v for k, v in leaves.items()})
+_layer = st.dictionaries(_names, _leaf).map(
+    lambda leaves: {f"leaf-{k}": v for k, v in leaves.items()}
+)
 _layers = st.tuples(
     _layer, st.dictionaries(_names, _layer, max_size=3), st.dictionaries(_names, _named_list)
 ).map(
@@ -262,7 +264,9 @@ def test_file_that_extends_itself_is_a_circle() -> None:
 
 def test_all_faults_of_all_files_are_told_in_order() -> None:
     files = {
-        LAB: cluster_extending("../../../x.yaml", "/etc/passwd", "../none.yaml", "../bad.yaml", "5"),
+        LAB: cluster_extending(
+            "../../../x.yaml", "/etc/passwd", "../none.yaml", "../bad.yaml", "5"
+        ),
         "clusters/bad.yaml": BASE + "spec: {a: yes, a: 1}\n",
     }
     assert faults(files) == [
@@ -297,7 +301,7 @@ def test_only_bases_can_be_extended() -> None:
     files = {LAB: cluster_extending("../a.yaml"), "clusters/a.yaml": CLUSTER}
     message = (
         "this is apiVersion gitops-gen/v1alpha1, kind Cluster; "
-        "expected apiVersion gitops-gen/v1alpha1, kind ClusterBase"
+        "`extends` takes files of kind ClusterBase"
     )
     assert faults(files) == [("extends-kind", message, at("clusters/a.yaml", 2, 7))]
 
@@ -305,23 +309,29 @@ def test_only_bases_can_be_extended() -> None:
 @pytest.mark.parametrize(
     ("text", "shown", "line", "column"),
     [
-        (BASE, "apiVersion gitops-gen/v1alpha1, kind ClusterBase", 2, 7),
         ("apiVersion: apps/v1\nkind: Deployment\n", "apiVersion apps/v1, kind Deployment", 1, 13),
         ("kind: Cluster\n", "kind Cluster", 1, 1),
         ("spec: {}\n", "a mapping without apiVersion and kind", 1, 1),
         ("apiVersion: gitops-gen/v1alpha1\n", "apiVersion gitops-gen/v1alpha1", 1, 1),
     ],
 )
-def test_documents_of_another_type_are_named(
+def test_documents_of_another_type_cannot_be_extended(
     text: str, shown: str, line: int, column: int
 ) -> None:
-    message = f"this is {shown}; expected apiVersion gitops-gen/v1alpha1, kind Cluster"
-    assert faults({LAB: text}) == [("wrong-document", message, at(LAB, line, column))]
+    files = {LAB: cluster_extending("../a.yaml"), "clusters/a.yaml": text}
+    message = f"this is {shown}; `extends` takes files of kind ClusterBase"
+    assert faults(files) == [("wrong-document", message, at("clusters/a.yaml", line, column))]
+
+
+def test_type_and_name_of_a_base_never_become_those_of_the_cluster() -> None:
+    base = BASE + "metadata: {name: company, labels: {a: b}}\n"
+    files = {LAB: "extends: [../a.yaml]\n", "clusters/a.yaml": base}
+    assert load(files).data == {"metadata": {"labels": {"a": "b"}}}
 
 
 def test_file_that_cannot_be_read_is_told_with_the_reason() -> None:
-    message = f"cannot read {LAB}: No such file or directory"
-    assert faults({}) == [("file-unreadable", message, None)]
+    message = "this file cannot be read: No such file or directory"
+    assert faults({}) == [("file-unreadable", message, at(LAB, 0, 0))]
 
 
 def test_layers_have_a_limit() -> None:

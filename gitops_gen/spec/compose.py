@@ -23,7 +23,7 @@ from gitops_gen.diagnostics import Diagnostic, Position, SpecError
 from gitops_gen.spec.resolve import Refused, resolve
 from gitops_gen.spec.source_map import Entry, Mapped, Node, Scalar, Sequence, sort_by_place
 from gitops_gen.spec.syntax import DEEPEST, TOO_DEEP, syntax_faults
-from gitops_gen.spec.text import decode, position_at
+from gitops_gen.spec.text import decode, position_at, whole_file
 
 MOST_NODES = 100_000
 
@@ -50,7 +50,8 @@ def _mapping(root: Node | None, file: str) -> Mapped:
     if isinstance(root, Mapped):
         return root
     if root is None or (isinstance(root, Scalar) and root.raw == ""):
-        raise SpecError([Diagnostic(code="yaml-empty", message=f"{file} holds no YAML document")])
+        message = "this file holds no YAML document"
+        raise SpecError([Diagnostic(code="yaml-empty", message=message, position=whole_file(file))])
     raise SpecError(
         [
             Diagnostic(

@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from gitops_gen.diagnostics import Diagnostic, Position, SpecError
 from gitops_gen.spec.compose import describe, read_mapping
+from gitops_gen.spec.document import API_VERSION
 from gitops_gen.spec.merge import merge
 from gitops_gen.spec.source_map import Mapped, Node, Scalar, Sequence, sort_by_place
+from gitops_gen.spec.text import whole_file
 
 Read = Callable[[str], bytes]
 """Reads a file by its POSIX path relative to the repository's root; raises OSError."""
 
-API_VERSION = "gitops-gen/v1alpha1"
 MOST_LAYERS = 16
 
 
@@ -41,13 +42,11 @@ class _Layers:
         try:
             raw = self._read(file)
         except OSError as error:
-            reason = f"cannot read {file}: {error.strerror or error}"
-            self.faults.append(Diagnostic(code="file-unreadable", message=reason))
+            reason = f"this file cannot be read: {error.strerror or error}"
+            self._report("file-unreadable", reason, whole_file(file))
             return None
         root = self._parsed(raw, file)
-        if root is None or not self._is_ours(root, "Cluster"):
-            return None
-        return self._over_bases(root, (file,))
+        return None if root is None else self._over_bases(root, (file,))
 
     def _parsed(self, raw: bytes, file: str) -> Mapped | None:
         try:
@@ -121,24 +120,21 @@ class _Layers:
             self._report("extends-missing", reason, at)
             return None
         root = self._parsed(raw, file)
-        if root is None or not self._is_ours(root, "ClusterBase"):
+        if root is None or not self._is_base(root):
             return None
-        return self._over_bases(_nameless(root), (*chain, file))
+        return self._over_bases(_content(root), (*chain, file))
 
-    def _is_ours(self, root: Mapped, kind: str) -> bool:
-        """Report a document that is not of our kind, or of the other of our two kinds."""
+    def _is_base(self, root: Mapped) -> bool:
+        """Report a file that cannot be extended."""
         found = _identity(root)
-        if found == (API_VERSION, kind):
-            return True
-        shown = _shown(root)
-        message = f"this is {shown}; expected apiVersion {API_VERSION}, kind {kind}"
-        code = "wrong-document"
-        hint = ""
         if found == (API_VERSION, "ClusterBase"):
-            hint = "a ClusterBase is only named under `extends`, never rendered itself"
-        elif found == (API_VERSION, "Cluster"):
-            code = "extends-kind"
-            hint = "move what both clusters share into a ClusterBase"
+            return True
+        message = f"this is {_shown(root)}; `extends` takes files of kind ClusterBase"
+        if found == (API_VERSION, "Cluster"):
+            code, hint = "extends-kind", "move what both clusters share into a ClusterBase"
+        else:
+            code = "wrong-document"
+            hint = f"a base starts with `apiVersion: {API_VERSION}` and `kind: ClusterBase`"
         self._report(code, message, _kind_position(root), hint=hint)
         return False
 
@@ -167,14 +163,16 @@ def _kind_position(root: Mapped) -> Position:
     return root.position if entry is None else entry.value.position
 
 
-def _without(root: Mapped, key: str) -> Mapped:
-    return replace(root, entries={name: item for name, item in root.entries.items() if name != key})
+def _without(root: Mapped, *keys: str) -> Mapped:
+    left = {key: entry for key, entry in root.entries.items() if key not in keys}
+    return replace(root, entries=left)
 
 
-def _nameless(root: Mapped) -> Mapped:
-    """Drop a base's own `metadata.name`: it names the base, never the cluster."""
-    entry = root.entries.get("metadata")
+def _content(root: Mapped) -> Mapped:
+    """Return what a base gives to others: its type and its own name are not part of that."""
+    content = _without(root, "apiVersion", "kind")
+    entry = content.entries.get("metadata")
     if entry is None or not isinstance(entry.value, Mapped):
-        return root
+        return content
     metadata = replace(entry, value=_without(entry.value, "name"))
-    return replace(root, entries={**root.entries, "metadata": metadata})
+    return replace(content, entries={**content.entries, "metadata": metadata})

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from gitops_gen.diagnostics import Diagnostic, Path, Position
 from gitops_gen.model import Json
+from gitops_gen.spec.text import split_lines
 
 
 @dataclass(slots=True, kw_only=True)
@@ -97,9 +98,9 @@ class SourceMap:
         return node.raw if isinstance(node, Scalar) else None
 
     def line(self, position: Position) -> str:
-        """Return the line of text at a position, without its end; empty past the file's end."""
-        lines = self.texts.get(position.file, "").splitlines()
-        return lines[position.line - 1] if position.line <= len(lines) else ""
+        """Return the line of text at a position, without its end; empty outside the file."""
+        lines = split_lines(self.texts.get(position.file, ""))
+        return lines[position.line - 1] if 0 < position.line <= len(lines) else ""
 
     def show(self, path: Path) -> str:
         """Write a path for people: `spec.nodePools[h100].gpu`, named list items by their name."""

@@ -29,6 +29,11 @@ def decode(raw: bytes, file: str) -> str:
     return text
 
 
+def whole_file(file: str) -> Position:
+    """Return the position that stands for a file as a whole, at line 0."""
+    return Position(file=file, line=0, column=0)
+
+
 def split_lines(text: str) -> list[str]:
     """Split a text into lines as YAML counts them."""
     return _BREAK.split(text)
@@ -58,14 +63,18 @@ def _byte_faults(raw: bytes, file: str) -> list[Diagnostic]:
 def _too_large(size: int, file: str) -> Diagnostic:
     return Diagnostic(
         code="file-too-large",
-        message=f"{file} has {size:,} bytes; a spec has at most {LARGEST_FILE:,}",
+        message=f"this file has {size:,} bytes; a spec has at most {LARGEST_FILE:,}",
         hint="is it really a cluster spec?",
+        position=whole_file(file),
     )
 
 
 def _not_text(file: str, reason: str, hint: str) -> Diagnostic:
     return Diagnostic(
-        code="file-not-text", message=f"{file} is not a text file: {reason}", hint=hint
+        code="file-not-text",
+        message=f"this is not a text file: {reason}",
+        hint=hint,
+        position=whole_file(file),
     )
 
 
