@@ -42,7 +42,7 @@ def _given(call: ast.Call, takers: dict[str, int]) -> Iterator[ast.expr]:
 
 
 def _takers(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """Yield functions with a parameter `code` and its place in a call; classes by their `__init__`."""
+    """Yield functions that take a `code`, and classes whose `__init__` does, with its place."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
             inits = [item for item in node.body if isinstance(item, ast.FunctionDef)]

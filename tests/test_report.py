@@ -156,9 +156,7 @@ def test_references_to_secrets_stay_readable(line: str) -> None:
 
 
 def test_secret_keys_are_told_from_references() -> None:
-    assert [
-        key for key in ("bindPW", "DB_PASSWORD", "clientSecret", "token") if not is_secret(key)
-    ] == []
+    assert [key for key in ("bindPW", "DB_PASSWORD", "clientSecret", "token") if not is_secret(key)] == []
     assert [key for key in ("secretRef", "secretName", "keys", "tokenUrl") if is_secret(key)] == []
 
 

@@ -51,9 +51,7 @@ def _schemas(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Ma
 
 def _whole() -> dict[str, Any]:
     sources = sorted(Path(__file__).parents[1].glob("gitops_gen/components/*/schema.yaml"))
-    fragments = {
-        item.parent.name: read(f"components/{item.parent.name}/schema.yaml") for item in sources
-    }
+    fragments = {item.parent.name: read(f"components/{item.parent.name}/schema.yaml") for item in sources}
     return cluster_schema(read("spec/schema.yaml"), fragments)
 
 
@@ -77,10 +75,7 @@ def _pool(**parts: Any) -> dict[str, Any]:
 
 def test_schema_uses_only_keywords_that_have_words_for_their_faults() -> None:
     unknown = [
-        (path, key)
-        for path, part in _schemas(part_for(_whole()))
-        for key in part
-        if key not in KEYWORDS
+        (path, key) for path, part in _schemas(part_for(_whole())) for key in part if key not in KEYWORDS
     ]
     assert unknown == []
 
@@ -110,9 +105,7 @@ def test_every_object_refuses_keys_that_nobody_knows() -> None:
     open_objects = [
         path
         for path, part in _schemas(part_for(_whole()))
-        if part.get("properties")
-        and "/if" not in path
-        and part.get("additionalProperties") is not False
+        if part.get("properties") and "/if" not in path and part.get("additionalProperties") is not False
     ]
     assert open_objects == []
 
@@ -173,7 +166,7 @@ STRUCTS = {
 def _pairs(
     part: Mapping[str, Any], struct: type[msgspec.Struct], path: str
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Yield each field with its schema and its struct field, the fields of inner structs included."""
+    """Yield each field with its schema and its struct field, also those of inner structs."""
     known = part["properties"]
     fields = {item.encode_name: item for item in msgspec.structs.fields(struct)}
     assert set(known) == set(fields), path
@@ -203,12 +196,8 @@ def _all_pairs() -> list[tuple[str, Any, Any, bool]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("path", "part", "field", "_top"), _all_pairs(), ids=lambda item: str(item)[:60]
-)
-def test_model_and_schema_have_the_same_default(
-    path: str, part: Any, field: Any, _top: bool
-) -> None:
+@pytest.mark.parametrize(("path", "part", "field", "_top"), _all_pairs(), ids=lambda item: str(item)[:60])
+def test_model_and_schema_have_the_same_default(path: str, part: Any, field: Any, _top: bool) -> None:
     default = field.default
     if field.default_factory is not msgspec.NODEFAULT:
         default = field.default_factory()
@@ -347,10 +336,7 @@ def test_missing_key_stands_at_the_mapping_that_lacks_it() -> None:
 
 def test_missing_key_names_the_condition_it_stands_under() -> None:
     found = _one(cluster(secrets={"store": "external-secrets"}))
-    assert (
-        found.message
-        == '"storeRef" is missing under "secrets", where "store" is "external-secrets"'
-    )
+    assert found.message == '"storeRef" is missing under "secrets", where "store" is "external-secrets"'
     assert found.hint == "storeRef: The External Secrets store that holds them (a map)"
 
 
@@ -611,10 +597,7 @@ def test_version_and_namespace_defaults_come_from_the_component() -> None:
     whole = cluster_schema(read("spec/schema.yaml"), {"vector": fragment})
     part = explain(whole, "vector.version")
     assert (part.default, part.examples) == ("2.0.0", ("2.0.0", "1.0.0"))
-    assert (
-        fill_defaults(_vector(), whole)["spec"]["components"]["vector"]["namespace"]
-        == "vector-system"
-    )
+    assert fill_defaults(_vector(), whole)["spec"]["components"]["vector"]["namespace"] == "vector-system"
 
 
 def test_models_become_examples_for_editors() -> None:

@@ -210,6 +210,7 @@ def _repaired(value: str, schema: Schema) -> str:
     """Offer the value with the usual slips undone, if that makes it fit."""
     pattern = re.compile(schema.get("pattern", ""))
     bare = value.strip().strip("/")
+    host, dashed = re.sub(r"^https?://", "", bare), re.sub(r"[\s_]+", "-", bare.lower())
     squeezed = re.sub(r"\s+", "", bare)
     tries = (bare, bare.lower(), host, dashed, squeezed, squeezed.removesuffix("B"))
     fit = next((word for word in tries if word and word != value and pattern.search(word)), None)
