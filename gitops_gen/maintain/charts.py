@@ -92,6 +92,16 @@ def subchart_folders(folder: Path) -> dict[str, Path]:
     return {aliases.get(path.name, path.name): path for path in below}
 
 
+def subchart_switches(folder: Path) -> dict[str, str]:
+    """Read which key switches which sub-chart on."""
+    dependencies = read_yaml(folder / "Chart.yaml").get("dependencies") or []
+    return {
+        item["condition"]: item.get("alias", item["name"])
+        for item in dependencies
+        if "condition" in item
+    }
+
+
 def read_copy(folder: Path) -> Values:
     """Read a folder with `values.yaml` and, for sub-charts, `<name>.values.yaml`."""
     subcharts = {

@@ -21,6 +21,7 @@ from gitops_gen.maintain.charts import (
     read_facts,
     read_yaml,
     section,
+    subchart_switches,
 )
 from gitops_gen.maintain.derive import derive_keys
 from gitops_gen.maintain.reads import ITEM, Read, Use, chart_reads
@@ -100,7 +101,7 @@ def _openness(key: str, schema: Mapping[str, Json]) -> Object:
 
 def _likely_type(name: str, keys: Mapping[str, Object]) -> Json:
     leaf = name.rpartition(".")[2]
-    if leaf.lower().endswith(("annotations", "labels")):
+    if leaf.lower().endswith(("annotations", "labels")) and leaf != "honorLabels":
         return "object"
     types = {
         str(entry["type"])
@@ -163,7 +164,8 @@ def complete(chart: KnownChart, folder: Path) -> list[str]:
     for name in ("extra", "dead", "open", "hints"):
         facts[name] = {**found.get(name, {}), **section(old, name)}
     chart.extra_file().write_text(dump_facts(facts), "utf-8")
-    return [name for name in unread(keys, reads) if name not in dead]
+    switches = subchart_switches(folder)
+    return [name for name in unread(keys, reads) if name not in (*dead, *switches)]
 
 
 def found_sections(

@@ -27,6 +27,7 @@ from gitops_gen.maintain.charts import (
     read_facts,
     read_yaml,
     section,
+    subchart_switches,
 )
 from gitops_gen.model import Json, Object
 from gitops_gen.traced import parse_path
@@ -201,16 +202,6 @@ def _relevant(names: set[str], toggles: Toggles, effective: Iterable[str]) -> li
 
 def _dots(name: str) -> Iterator[int]:
     return (at for at, letter in enumerate(name) if letter == ".")
-
-
-def subchart_switches(folder: Path) -> dict[str, str]:
-    """Read which key switches which sub-chart on."""
-    dependencies = read_yaml(folder / "Chart.yaml").get("dependencies") or []
-    return {
-        item["condition"]: item.get("alias", item["name"])
-        for item in dependencies
-        if "condition" in item
-    }
 
 
 def _pairs(
