@@ -8,13 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import isfinite
 
-Path = tuple[object, ...]
-
 _FIRST_KEYS = ("apiVersion", "kind", "metadata", "spec")
 # YAML readers look back at most 1024 characters for a key.
 _LONGEST_KEY = 1000
 
-_WORDS = frozenset("y n yes no on off true false null .inf .nan".split())
+_WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", ".inf", ".nan"))
 # A number in any dialect: octal, hexadecimal, sexagesimal, underscores, exponents.
 _NUMBER = re.compile(r"[.]*[0-9_][0-9a-fA-F_.,:xXoOeE+-]*\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]")
@@ -109,7 +107,7 @@ def _key(key: object) -> str:
 
 
 def _scalar(value: object, indent: str) -> str:
-    """Write a scalar or an empty collection; the lines of a block stand two deeper than `indent`."""
+    """Write a scalar or an empty collection; a block's lines stand two deeper than `indent`."""
     match value:
         case str():
             return _block(value, indent + "  ") if _is_block(value) else _line(value)
@@ -177,7 +175,7 @@ def _block(text: str, indent: str) -> str:
     return "\n".join([chomping, *lines, *[""] * (end - 1)])
 
 
-def _faults(value: object, path: Path) -> Iterator[str]:
+def _faults(value: object, path: tuple[object, ...]) -> Iterator[str]:
     """Say what cannot be written, and where."""
     place = ".".join(str(part) for part in path) or "the document"
     if isinstance(value, Mapping):

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import subprocess
 from collections.abc import Callable
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from ruamel.yaml import YAML
-from yaml_values import TREACHEROUS, documents, texts, typed
+from yaml_values import TREACHEROUS, documents, typed
 
 from gitops_gen.emit import emit, emit_all
 
 READERS: dict[str, Callable[[str], Any]] = {
     "YAML 1.1 in Python": yaml.safe_load,
-    "YAML 1.1 in C": lambda text: yaml.load(text, Loader=yaml.CSafeLoader),  # noqa: S506
+    "YAML 1.1 in C": lambda text: yaml.load(text, Loader=yaml.CSafeLoader),
     "YAML 1.2": lambda text: YAML(typ="safe", pure=True).load(text),
 }
 

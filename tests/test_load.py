@@ -439,7 +439,10 @@ def test_any_text_loads_or_is_refused_with_reasons(text: str) -> None:
     try:
         loaded = parse(text.encode(), "a.yaml")
     except SpecError as error:
-        assert error.diagnostics
-        assert all(item.code and item.message for item in error.diagnostics)
+        reasons = error.diagnostics
     else:
         assert isinstance(loaded.data, dict)
+        assert loaded.source_map.texts == {"a.yaml": text.removeprefix("\ufeff")}
+        return
+    assert reasons
+    assert all(item.code and item.message and item.position for item in reasons)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from math import inf, isfinite, nan
 
-Value = None | bool | int | float | str
+Value = bool | int | float | str | None
 
 _WORDS: dict[str, Value] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-_AMBIGUOUS = frozenset("y n yes no on off".split())
+_AMBIGUOUS = frozenset(("y", "n", "yes", "no", "on", "off"))
 _INTEGER = re.compile(r"[-+]?[0-9]+\Z")
 _OCTAL = re.compile(r"0o[0-7]+\Z")
 _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+\Z")

@@ -15,7 +15,7 @@ class Scalar:
     """A scalar with its value; `raw` is the text as it stands if it is written without quotes."""
 
     position: Position
-    value: None | bool | int | float | str
+    value: bool | int | float | str | None
     raw: str | None = None
 
 
