@@ -7,28 +7,24 @@ import re
 _WORD = (
     r"(?:password|passwd|passphrase|bindpw|token|secret|credentials?|api[_-]?key|private[_-]?key)"
 )
-_SECRET = re.compile(rf"(?i)(?:.*[^a-z])?[a-z]*{_WORD}s?\Z")
-_ENTRY = re.compile(
-    r"""(?x)
+_SECRET = rf"(?i)(?:.*[^a-z])?[a-z]*{_WORD}s?\Z"
+_ENTRY = r"""(?x)
     (?P<key> ["']? [A-Za-z0-9_.-]+ ["']? ) (?P<colon> \s* : \s+ )
     (?P<value> "(?:[^"\\]|\\.)*" | '(?:[^']|'')*' | [^\s"'{\[&*|>\#] .* )
     """
-)
-_IN_FLOW = re.compile(r"[,}\]]")
-_NAMED = re.compile(
-    r"\bname\s*:\s*[\"']?(?P<name>[A-Za-z0-9_.-]+)[\"']?\s*,\s*value\s*:\s*(?P<value>[^,}\s]+)"
-)
-_CREDENTIALS = re.compile(r"(?<=://)[^/@\s:]*:[^/@\s]+(?=@)|(?<=http://|ttps://)[^/@\s]+(?=@)")
+_IN_FLOW = r"[,}\]]"
+_NAMED = r"\bname\s*:\s*[\"']?(?P<name>[A-Za-z0-9_.-]+)[\"']?\s*,\s*value\s*:\s*(?P<value>[^,}\s]+)"
+_CREDENTIALS = r"(?<=://)[^/@\s:]*:[^/@\s]+(?=@)|(?<=http://|ttps://)[^/@\s]+(?=@)"
 
 
 def is_secret(key: str) -> bool:
     """Tell whether `key` may hold a secret: `bindPW` and `clientSecret` may, not `secretRef`."""
-    return _SECRET.match(key) is not None
+    return re.match(_SECRET, key) is not None
 
 
 def mask_address(text: str) -> str:
     """Hide the password or token in an address; the user of `ssh://git@host` stays."""
-    return _CREDENTIALS.sub("***", text)
+    return re.sub(_CREDENTIALS, "***", text)
 
 
 def mask_line(line: str) -> str:
@@ -43,7 +39,8 @@ def _secret_entries(line: str) -> list[tuple[int, int]]:
     """Return where the values of secret keys stand in a line of YAML."""
     spans: list[tuple[int, int]] = []
     at = 0
-    while (entry := _ENTRY.search(line, at)) is not None:
+    entry_pattern = re.compile(_ENTRY)
+    while (entry := entry_pattern.search(line, at)) is not None:
         start, end = entry.span("value")
         if line[start] not in "\"'":
             end = _end_of_plain(line, start)
@@ -58,13 +55,15 @@ def _end_of_plain(line: str, start: int) -> int:
     """Return where an unquoted value ends: at a comment, or in a flow mapping at its end."""
     comment = line.find(" #", start)
     end = len(line) if comment < 0 else comment
-    stop = _IN_FLOW.search(line, start, end) if re.search(r"[{\[]", line[:start]) else None
+    stop = (
+        re.compile(_IN_FLOW).search(line, start, end) if re.search(r"[{\[]", line[:start]) else None
+    )
     return len(line[: stop.start() if stop else end].rstrip())
 
 
 def _secret_variables(line: str) -> list[tuple[int, int]]:
-    return [item.span("value") for item in _NAMED.finditer(line) if is_secret(item["name"])]
+    return [item.span("value") for item in re.finditer(_NAMED, line) if is_secret(item["name"])]
 
 
 def _addresses(line: str) -> list[tuple[int, int]]:
-    return [item.span() for item in _CREDENTIALS.finditer(line)]
+    return [item.span() for item in re.finditer(_CREDENTIALS, line)]

@@ -15,8 +15,8 @@ from tests.schemas import VECTOR, cluster, read, schema
 
 from gitops_gen import model
 from gitops_gen.diagnostics import Diagnostic
+from gitops_gen.spec.explain import UnknownPathError
 from gitops_gen.spec.schema import (
-    UnknownPathError,
     check_schema,
     cluster_schema,
     explain,

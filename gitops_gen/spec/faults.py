@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from gitops_gen.diagnostics import Diagnostic, Path
-from gitops_gen.spec.checker import Checker, Failure, Raw, repeated
+from gitops_gen.spec.checker import Checker, repeated
+from gitops_gen.spec.failure import Failure, Raw
 from gitops_gen.spec.tree import Schema, branches, descendants, nearest, properties
 from gitops_gen.spec.wording import (
     article,
@@ -29,8 +30,6 @@ _OF_KEYS = ("unknown-key", "missing-key")
 
 def faults(data: Any, checker: Checker, raw: Raw) -> tuple[Diagnostic, ...]:
     """Return every fault; a value of the wrong type is not also held to the rest of its schema."""
-    if checker.validator.is_valid(data):
-        return ()
     errors = checker.validator.iter_errors(data)
     worded = [
         item for error in errors for item in _worded(Failure(error, data, checker.schema, raw))

@@ -5,26 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gitops_gen.diagnostics import Diagnostic
-from gitops_gen.spec.checker import Checker, Raw
-from gitops_gen.spec.explain import Explained, UnknownPathError, explain, explained_text
-from gitops_gen.spec.faults import faults
+from gitops_gen.spec.checker import Checker
 from gitops_gen.spec.tree import Schema, at, part_for
 
-__all__ = [
-    "ClusterSchema",
-    "Explained",
-    "UnknownPathError",
-    "check_schema",
-    "cluster_schema",
-    "explain",
-    "explained_text",
-    "fill_defaults",
-    "with_models",
-    "with_versions",
-]
+if TYPE_CHECKING:
+    from gitops_gen.diagnostics import Diagnostic
+    from gitops_gen.spec.explain import Explained
+    from gitops_gen.spec.failure import Raw
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _ID = "https://gitops-gen.dev/schemas/v1alpha1/cluster.schema.json"
@@ -98,13 +87,32 @@ def check_schema(data: Any, schema: Schema, raw: Raw | None = None) -> tuple[Dia
     """Return every fault of a document; `raw` gives the text that the user wrote for a scalar."""
     whole = schema if isinstance(schema, ClusterSchema) else ClusterSchema(schema)
     is_base = isinstance(data, dict) and data.get("kind") == "ClusterBase"
-    return faults(data, whole.base if is_base else whole.cluster, raw or (lambda path: None))
+    checker = whole.base if is_base else whole.cluster
+    if checker.validator.is_valid(data):
+        return ()
+    from gitops_gen.spec.faults import faults
+
+    return faults(data, checker, raw or (lambda path: None))
 
 
 def fill_defaults(data: Any, schema: Schema) -> Any:
     """Return the data with the defaults of all keys that are left out; `data` stays as it is."""
     kind = data.get("kind") if isinstance(data, dict) else None
     return _fill(data, part_for(schema, kind))
+
+
+def explain(schema: Schema, path: str) -> Explained:
+    """Describe the part of a spec at a dotted path; KeyError names the nearest one if there is none."""
+    from gitops_gen.spec import explain as module
+
+    return module.explain(schema, path)
+
+
+def explained_text(found: Explained) -> str:
+    """Write what `explain` found for a terminal."""
+    from gitops_gen.spec import explain as module
+
+    return module.explained_text(found)
 
 
 def _fill(value: Any, schema: Schema) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -64,6 +63,8 @@ def descendants(schema: Schema, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """Return the known word that `word` was most likely meant to be, None if none is near."""
+    import difflib
+
     by_plain = {plain(item): item for item in known}
     wanted = plain(word)
     if wanted in by_plain:
