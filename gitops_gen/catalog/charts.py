@@ -38,7 +38,7 @@ def chart_keys_from(data: Mapping[str, Json], extra: Mapping[str, Json]) -> Char
         keys=keys,
         extra=more,
         dead={path: str(entry["reason"]) for path, entry in _entries(extra.get("dead")).items()},
-        open=frozenset(_entries(extra.get("open"))),
+        open=frozenset(_entries(extra.get("open"))) | _free_maps({**keys, **more}, more),
         hints={path: str(entry["hint"]) for path, entry in _entries(extra.get("hints")).items()},
         objects=tuple(item for item in objects if isinstance(item, dict)),
     )
@@ -80,7 +80,7 @@ def _check_value(value: Json, at: Path, keys: ChartKeys, root: Path) -> Iterator
         return
     elif (fault := _type_fault(value, entry)) is not None:
         yield _mistyped(value, at, entry, fault, root)
-    elif not _is_open(name, entry, keys):
+    elif name not in keys.open:
         yield from _check_below(value, at, keys, root)
 
 
@@ -95,14 +95,6 @@ def _check_below(value: Json, at: Path, keys: ChartKeys, root: Path) -> Iterator
 
 def _known_name(at: Path) -> str:
     return _INDEX.sub(_ITEM, format_path(at))
-
-
-def _is_open(name: str, entry: Mapping[str, Json], keys: ChartKeys) -> bool:
-    """Say whether any key may stand below: a map is closed where keys below it are recorded."""
-    if name in keys.open:
-        return True
-    free = entry.get("open") is True or entry.get("type") in ("any", "null")
-    return free and not any(other.startswith(f"{name}.") for other in keys.extra)
 
 
 # --- findings ----------------------------------------------------------------------------------
@@ -253,12 +245,27 @@ def _with_parents(
     """Add the maps that lead to the extra keys, so that each of them is known as well."""
     found = dict(extra)
     for name in extra:
+        if (parent := name.rpartition(".")[0]) in found or parent in keys or not parent:
+            continue
         parts = _split(name)
         for size in range(1, len(parts)):
             above = _join(parts[:size])
             if above not in keys:
                 found.setdefault(above, {"type": "array" if parts[size] == _ITEM else "object"})
     return found
+
+
+def _free_maps(
+    entries: Mapping[str, Mapping[str, Json]], extra: Mapping[str, Mapping[str, Json]]
+) -> frozenset[str]:
+    """Find the maps that are open, save those that recorded keys below them close."""
+    closed = {name[:at] for name in extra for at, letter in enumerate(name) if letter == "."}
+    free = (
+        name
+        for name, entry in entries.items()
+        if entry.get("open") is True or entry.get("type") in ("any", "null")
+    )
+    return frozenset(free) - closed
 
 
 # --- objects -----------------------------------------------------------------------------------
