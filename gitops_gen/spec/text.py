@@ -11,9 +11,7 @@ LARGEST_FILE = 1 << 20
 _MOST_REPORTED = 20
 
 # YAML 1.1 breaks lines at U+0085, U+2028 and U+2029, YAML 1.2 does not; the rest is not printable.
-_CONTROL = re.compile(
-    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _BREAK = re.compile("\r\n?|\n")
 
 
