@@ -130,12 +130,13 @@ class _Layers:
         if found == (API_VERSION, "ClusterBase"):
             return True
         message = f"this is {_shown(root)}; `extends` takes files of kind ClusterBase"
+        position = _kind_position(root)
         if found == (API_VERSION, "Cluster"):
-            code, hint = "extends-kind", "move what both clusters share into a ClusterBase"
+            hint = "move what both clusters share into a ClusterBase"
+            self._report("extends-kind", message, position, hint=hint)
         else:
-            code = "wrong-document"
             hint = f"a base starts with `apiVersion: {API_VERSION}` and `kind: ClusterBase`"
-        self._report(code, message, _kind_position(root), hint=hint)
+            self._report("wrong-document", message, position, hint=hint)
         return False
 
     def _report(self, code: str, message: str, position: Position, *, hint: str = "") -> None:
