@@ -295,7 +295,8 @@ def _alternatives(failure: Failure) -> Iterator[Diagnostic]:
     """Word a failed `oneOf` or `anyOf`: by its keys, or by the alternative that was meant."""
     options = failure.schema[failure.keyword]
     if all(set(one) == {"required"} for one in options):
-        yield _exactly_one(failure, [one["required"][0] for one in options])
+        if isinstance(failure.value, dict):
+            yield _exactly_one(failure, [one["required"][0] for one in options])
         return
     meant = [index for index, one in enumerate(options) if _fits_type(failure.value, one)]
     words = [word for index in meant for word in options[index].get("enum", ())]

@@ -96,7 +96,10 @@ def check_schema(data: Any, schema: Schema, raw: Raw | None = None) -> tuple[Dia
 
 
 def fill_defaults(data: Any, schema: Schema) -> Any:
-    """Return the data with the defaults of all keys that are left out; `data` stays as it is."""
+    """Return valid data with the defaults of all keys that are left out; `data` stays as it is.
+
+    Whole numbers written as `2.0` become integers where only integers are taken.
+    """
     kind = data.get("kind") if isinstance(data, dict) else None
     return _fill(data, part_for(schema, kind))
 
@@ -121,7 +124,17 @@ def _fill(value: Any, schema: Schema) -> Any:
         return _fill_object(value, chosen)
     if isinstance(value, list) and isinstance(chosen.get("items"), Mapping):
         return [_fill(item, chosen["items"]) for item in value]
+    if isinstance(value, float) and value.is_integer() and _takes_only_integers(schema):
+        return int(value)
     return value
+
+
+def _takes_only_integers(schema: Schema) -> bool:
+    """JSON Schema takes 2.0 for an integer; the typed model does not."""
+    kinds = [
+        one.get("type") for one in (schema, *schema.get("oneOf", ()), *schema.get("anyOf", ()))
+    ]
+    return "integer" in kinds and "number" not in kinds
 
 
 def _fill_object(value: dict[str, Any], schema: Schema) -> dict[str, Any]:
