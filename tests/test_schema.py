@@ -149,7 +149,7 @@ def test_distribution_list_is_that_of_the_catalogue_and_the_model() -> None:
 
 # --- agreement with the typed model ------------------------------------------------------------
 
-STRUCTS = {
+STRUCTS: dict[tuple[str | int, ...], type[msgspec.Struct]] = {
     ("spec", "kubernetes"): model.Kubernetes,
     ("spec", "gitops"): model.Gitops,
     ("spec", "argocd"): model.ArgoCD,
