@@ -332,7 +332,7 @@ def test_type_and_name_of_a_base_never_become_those_of_the_cluster() -> None:
 
 def test_file_that_cannot_be_read_is_told_with_the_reason() -> None:
     message = "this file cannot be read: No such file or directory"
-    assert faults({}) == [("file-unreadable", message, at(LAB, 0, 0))]
+    assert faults({}) == [("no-spec", message, at(LAB, 0, 0))]
 
 
 def test_layers_have_a_limit() -> None:

@@ -43,7 +43,7 @@ class _Layers:
             raw = self._read(file)
         except OSError as error:
             reason = f"this file cannot be read: {error.strerror or error}"
-            self._report("file-unreadable", reason, whole_file(file))
+            self._report("no-spec", reason, whole_file(file))
             return None
         root = self._parsed(raw, file)
         return None if root is None else self._over_bases(root, (file,))
