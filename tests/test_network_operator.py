@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from textwrap import dedent, indent
 from typing import Any
 
+import jsonschema
 import pytest
+import yaml
 
 from gitops_gen.components.network_operator.addresses import (
     blocks,
@@ -309,3 +312,107 @@ def test_every_kind_of_the_operator_has_a_health_check() -> None:
         "HostDeviceNetwork",
     ]
     assert {item.group for item in health_checks()} == {"mellanox.com"}
+
+
+OTHER_KEYS = {
+    "SriovNetworkNodePolicy": {
+        *(
+            "resourceName",
+            "nodeSelector",
+            "nicSelector",
+            "numVfs",
+            "isRdma",
+            "deviceType",
+        ),
+        *("linkType", "mtu"),
+    },
+    "SriovNetwork": {"networkNamespace", "resourceName", "ipam"},
+    "SriovIBNetwork": {"networkNamespace", "resourceName", "ipam"},
+    "IPPool": {"subnet", "perNodeBlockSize", "gateway", "exclusions", "nodeSelector"},
+}
+"""Keys of kinds whose CRDs are not beside the checkout (SR-IOV operator 1.x, nvidia-k8s-ipam)."""
+
+CASES = sorted(
+    (
+        Path(__file__).parents[1] / "gitops_gen/components/network_operator/cases"
+    ).iterdir()
+)
+
+
+def case_objects(case: Path) -> list[dict[str, Any]]:
+    text = (case / "cluster.yaml").read_text(encoding="utf-8")
+    planned = next(
+        item
+        for item in compile_text(text).plan.applications
+        if item.name == "network-operator"
+    )
+    return [item.object.data for item in planned.manifests]
+
+
+def strict(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a structural schema that refuses unknown fields, as a strict API server does."""
+    found = dict(schema)
+    if "properties" in found and not found.get("x-kubernetes-preserve-unknown-fields"):
+        found["additionalProperties"] = False
+        found["properties"] = {
+            key: strict(value) for key, value in found["properties"].items()
+        }
+    if isinstance(found.get("items"), dict):
+        found["items"] = strict(found["items"])
+    return found
+
+
+def crd_schemas() -> dict[str, dict[str, Any]]:
+    """Return the schemas of the operator's own kinds, from the CRDs beside the checkout."""
+    folder = Path(__file__).parents[2] / "shared/upstream/network-operator/v26.4.1/crds"
+    if not folder.is_dir():
+        pytest.skip("upstream's CRDs are not beside the checkout (../shared)")
+    crds = [yaml.safe_load(file.read_text()) for file in sorted(folder.glob("*.yaml"))]
+    return {
+        crd["spec"]["names"]["kind"]: strict(
+            crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"][
+                "spec"
+            ]
+        )
+        for crd in crds
+    }
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.name))
+def test_objects_validate_against_upstreams_crds(case: Path) -> None:
+    schemas = crd_schemas()
+    for item in case_objects(case):
+        if item["apiVersion"] == "mellanox.com/v1alpha1":
+            jsonschema.validate(item["spec"], schemas[item["kind"]])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.name))
+def test_objects_of_other_operators_hold_known_keys_only(case: Path) -> None:
+    for item in case_objects(case):
+        if item["apiVersion"] != "mellanox.com/v1alpha1":
+            assert set(item["spec"]) <= OTHER_KEYS[item["kind"]], item["metadata"][
+                "name"
+            ]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.name))
+def test_plugin_configuration_selects_by_what_the_plugins_know(case: Path) -> None:
+    known = {
+        "rdmaSharedDevicePlugin": {"vendors", "deviceIDs", "ifNames", "linkTypes"},
+        "sriovDevicePlugin": {
+            "vendors",
+            "devices",
+            "pfNames",
+            "pciAddresses",
+            "linkTypes",
+            "isRdma",
+        },
+    }
+    for item in case_objects(case):
+        for plugin, selectors in known.items():
+            config = json.loads(item["spec"].get(plugin, {}).get("config", "{}"))
+            for entry in (
+                *config.get("configList", ()),
+                *config.get("resourceList", ()),
+            ):
+                assert set(entry["selectors"]) <= selectors

@@ -37,8 +37,8 @@ def networks(
     namespace = spec.components[facts.name].namespace
     for pool in pools:
         if pool.fabric.rdma == "sriov":
-            fallback: Any = facts.data["fallbackNodeSelector"]
-            yield _manifest(_node_policy(pool, namespace, fallback))
+            label: Any = facts.data["adapterLabel"]
+            yield _manifest(_node_policy(pool, namespace, label["nodeSelector"]))
         if pool.fabric.network is not None:
             yield _manifest(_ip_pool(pool, pool.fabric.network, namespace))
         if attaches(pool):

@@ -166,7 +166,7 @@ def _unused(pool: FabricPool) -> Iterator[Diagnostic]:
         "mtu": (
             fabric.mtu,
             fabric.rdma == "sriov" or pool.kind == "MacvlanNetwork",
-            f"a {pool.kind} has no MTU of its own",
+            f"{pool.kind} has no such setting",
         ),
     }
     for key, (value, used, reason) in settings.items():
