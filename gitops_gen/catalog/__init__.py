@@ -1,0 +1,1 @@
+"""Upstream facts as data, and what follows from them by arithmetic alone."""
