@@ -133,18 +133,45 @@ def test_fragment_may_not_repeat_what_all_components_share() -> None:
         cluster_schema(read("spec/schema.yaml"), {"vector": {"properties": {"values": {}}}})
 
 
-def test_os_list_is_that_of_the_catalogue() -> None:
-    known = read("catalog/data/distributions.yaml")["operatingSystems"]
-    os = at(part_for(schema()), ("spec", "nodePools", 0, "os"))
-    assert os is not None
-    assert sorted(os["enum"]) == sorted(known)
-
-
-def test_distribution_list_is_that_of_the_catalogue_and_the_model() -> None:
-    known = read("catalog/data/distributions.yaml")["distributions"]
-    part = at(part_for(schema()), ("spec", "kubernetes", "distribution"))
+def _allowed(*path: str | int) -> set[str]:
+    part = at(part_for(schema()), ("spec", *path))
     assert part is not None
-    assert sorted(part["enum"]) == sorted(known)
+    return set(part["enum"])
+
+
+def test_every_os_and_distribution_of_the_catalogue_can_be_chosen() -> None:
+    known = read("catalog/data/distributions.yaml")
+    systems, distributions = known["operatingSystems"], known["distributions"]
+    assert set(systems) <= _allowed("nodePools", 0, "os")
+    assert set(distributions) <= _allowed("kubernetes", "distribution")
+    for facts in systems.values():
+        assert set(facts.get("only", ())) <= _allowed("kubernetes", "distribution")
+    for facts in distributions.values():
+        assert set(facts.get("os", ())) <= _allowed("nodePools", 0, "os")
+
+
+def _conditions(value: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(value, dict):
+        if isinstance(value.get("when"), dict):
+            yield value["when"]
+        for item in value.values():
+            yield from _conditions(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _conditions(item)
+
+
+def test_recipes_name_only_what_can_be_chosen() -> None:
+    files = sorted(Path(__file__).parents[1].glob("gitops_gen/components/*/component.yaml"))
+    recipes = [
+        when
+        for file in files
+        for when in _conditions(read(f"components/{file.parent.name}/component.yaml"))
+    ]
+    assert recipes
+    for when in recipes:
+        assert set(when.get("os", ())) <= _allowed("nodePools", 0, "os"), when
+        assert set(when.get("distribution", ())) <= _allowed("kubernetes", "distribution"), when
 
 
 # --- agreement with the typed model ------------------------------------------------------------
