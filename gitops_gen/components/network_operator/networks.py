@@ -9,7 +9,8 @@ from typing import Any
 
 from gitops_gen.components.network_operator.addresses import read_range
 from gitops_gen.components.network_operator.fabric import FabricPool
-from gitops_gen.components.network_operator.policy import attaches, header, node_term
+from gitops_gen.components.network_operator.objects import header, node_term
+from gitops_gen.components.network_operator.policy import attaches
 from gitops_gen.components.network_operator.settings import NetworkOperatorSettings
 from gitops_gen.model import (
     ClusterSpec,

@@ -12,6 +12,12 @@ from gitops_gen.components.network_operator.fabric import (
     shared_resources,
 )
 from gitops_gen.components.network_operator.mirrors import mirrored
+from gitops_gen.components.network_operator.objects import (
+    header,
+    node_term,
+    selector_origin,
+    tolerations,
+)
 from gitops_gen.components.network_operator.settings import (
     NetworkOperatorSettings,
     Ofed,
@@ -34,11 +40,8 @@ POLICY = "nic-cluster-policy"
 _OWN = ("components", "networkOperator")
 _ONE_NAME = from_rule(f"the operator accepts one NicClusterPolicy, named {POLICY}")
 _EXPLICIT = from_rule("written out, so that the API server's default is no difference")
-_PROTECTED = from_rule("deleting it takes drivers and device plugins off every node")
-_AFTER_CRDS = from_rule(
     "its kind comes with the chart, or with what the operator deploys"
 )
-_OPTIONS = "SkipDryRunOnMissingResource=true,Prune=confirm,Delete=confirm"
 _RDMA_SELECTORS = {
     "interfaces": "ifNames",
     "vendorIds": "vendors",
@@ -82,49 +85,6 @@ def ofed_per_pool(pools: Sequence[FabricPool]) -> bool:
     return 0 < len(operator_ofed(pools)) < len(pools)
 
 
-def header(
-    kind: str, name: str, wave: int, *origins: Origin, namespace: str | None = None
-) -> Iterator[Setting]:
-    """Yield what every object of ours begins with; `wave` orders it inside the Application."""
-    group = {"IPPool": "nv-ipam.nvidia.com/v1alpha1"}
-    sriov = "sriovnetwork.openshift.io/v1"
-    version = (
-        sriov if kind.startswith("Sriov") else group.get(kind, "mellanox.com/v1alpha1")
-    )
-    yield put("apiVersion", version, *origins)
-    yield put("kind", kind, *origins)
-    yield put("metadata.name", name, *origins)
-    if namespace is not None:
-        yield put("metadata.namespace", namespace, from_spec(*_OWN, "namespace"))
-    annotations = ("metadata", "annotations")
-    yield put(
-        (*annotations, "argocd.argoproj.io/sync-options"),
-        _OPTIONS,
-        _PROTECTED,
-        _AFTER_CRDS,
-    )
-    yield put((*annotations, "argocd.argoproj.io/sync-wave"), str(wave), _AFTER_CRDS)
-
-
-def tolerations(pools: Sequence[FabricPool]) -> Iterator[tuple[Object, Origin]]:
-    """Yield a toleration for each taint that keeps pods off the nodes of the pools."""
-    seen: list[Object] = []
-    for pool in pools:
-        for place, taint in enumerate(pool.pool.taints):
-            if taint.effect == "PreferNoSchedule":
-                continue
-            wanted: Object = {
-                "key": taint.key,
-                "operator": "Exists",
-                "effect": taint.effect,
-            }
-            if taint.value:
-                wanted = {**wanted, "operator": "Equal", "value": taint.value}
-            if wanted not in seen:
-                seen.append(wanted)
-                yield wanted, from_spec("nodePools", pool.index, "taints", place)
-
-
 class _Writer:
     """Writes the parts of the policies for one spec."""
 
@@ -162,7 +122,7 @@ class _Writer:
         yield from header("NicNodePolicy", pool.pool.name, 1, pool.origin("ofed"))
         yield from self._ofed((pool,))
         selector: Json = dict(pool.pool.node_selector)
-        yield put("spec.nodeSelector", selector, _selector_origin(pool))
+        yield put("spec.nodeSelector", selector, selector_origin(pool))
         for wanted, origin in tolerations((pool,)):
             yield put("spec.tolerations[]", wanted, origin)
 
@@ -296,20 +256,7 @@ def _node_affinity(pools: Sequence[FabricPool]) -> Iterator[Setting]:
         return
     at = "spec.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[]"
     for pool in pools:
-        yield put(at, node_term(pool), _selector_origin(pool))
-
-
-def node_term(pool: FabricPool) -> Object:
-    """Return the node selector term that matches the nodes of the pool."""
-    expressions: list[Json] = [
-        {"key": key, "operator": "In", "values": [value]}
-        for key, value in pool.pool.node_selector.items()
-    ]
-    return {"matchExpressions": expressions}
-
-
-def _selector_origin(pool: FabricPool) -> Origin:
-    return from_spec("nodePools", pool.index, "nodeSelector")
+        yield put(at, node_term(pool), selector_origin(pool))
 
 
 def _named(item: SharedResource, names: dict[str, str]) -> Object:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gitops_gen.components.network_operator.fabric import FabricPool
 from gitops_gen.components.network_operator.mirrors import mirrored
-from gitops_gen.components.network_operator.policy import tolerations
+from gitops_gen.components.network_operator.objects import tolerations
 from gitops_gen.model import (
     ClusterSpec,
     ComponentFacts,
