@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from ruamel.yaml import YAML
-from yaml_values import TREACHEROUS, documents, typed
 
 from gitops_gen.emit import emit, emit_all
+from tests.yaml_values import TREACHEROUS, documents, examples, typed
 
 READERS: dict[str, Callable[[str], Any]] = {
     "YAML 1.1 in Python": yaml.safe_load,
@@ -22,7 +22,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 
 @pytest.mark.parametrize("reader", READERS)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(document=documents)
 def test_every_reader_reads_back_what_was_written(reader: str, document: dict[str, Any]) -> None:
     assert typed(READERS[reader](emit(document))) == typed(document)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops_gen.diagnostics import Position, SpecError
@@ -15,6 +15,7 @@ from gitops_gen.spec.compose import read_mapping
 from gitops_gen.spec.load import Loaded, load_cluster
 from gitops_gen.spec.merge import merge
 from gitops_gen.spec.source_map import plain_data
+from tests.yaml_values import examples
 
 CLUSTER = "apiVersion: gitops-gen/v1alpha1\nkind: Cluster\n"
 BASE = "apiVersion: gitops-gen/v1alpha1\nkind: ClusterBase\n"
@@ -199,7 +200,7 @@ _layers = st.tuples(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(one=_layers, two=_layers, three=_layers)
 def test_merge_is_associative_where_nothing_is_removed(
     one: dict[str, Any], two: dict[str, Any], three: dict[str, Any]
@@ -207,7 +208,7 @@ def test_merge_is_associative_where_nothing_is_removed(
     assert laid_over(laid_over(one, two), three) == laid_over(one, laid_over(two, three))
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(one=_layers, two=_layers)
 def test_merge_is_idempotent_and_empty_layers_change_nothing(
     one: dict[str, Any], two: dict[str, Any]

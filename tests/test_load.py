@@ -6,13 +6,13 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from yaml_values import documents, texts, typed
+from hypothesis import given
 
 from gitops_gen.diagnostics import Diagnostic, Path, Position, SpecError
 from gitops_gen.emit import emit
 from gitops_gen.spec.load import Loaded, parse
 from gitops_gen.spec.source_map import Mapped, Node, Scalar, Sequence
+from tests.yaml_values import documents, examples, texts, typed
 
 SPEC = """\
 # a comment
@@ -56,7 +56,7 @@ def place(position: Position | None) -> tuple[int, int] | None:
 # --- values ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(document=documents)
 def test_what_is_emitted_loads_as_the_same_value(document: dict[str, Any]) -> None:
     assert typed(load(emit(document)).data) == typed(document)
@@ -166,7 +166,7 @@ def test_what_the_text_lacks_has_the_place_of_its_nearest_parent(
     assert place(source_map.key(path)) == parent
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(document=documents)
 def test_each_scalar_stands_where_its_place_says(document: dict[str, Any]) -> None:
     text = emit(document)
@@ -179,7 +179,7 @@ def test_each_scalar_stands_where_its_place_says(document: dict[str, Any]) -> No
             assert rest[0] in '"|'
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(document=documents)
 def test_places_follow_the_order_of_the_text(document: dict[str, Any]) -> None:
     found = [node.position for node in scalars_of(load(emit(document)).source_map.root)]
@@ -433,7 +433,7 @@ def test_files_that_are_no_text_are_refused_with_the_reason(
     assert (fault.code, fault.message, place(fault.position)) == (code, message, (0, 0))
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(text=texts)
 def test_any_text_loads_or_is_refused_with_reasons(text: str) -> None:
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from typing import Any
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 _WORDS = r"""
@@ -51,6 +52,11 @@ values: st.SearchStrategy[Any] = st.recursive(
 )
 # Objects of Kubernetes are written in their own order of keys.
 documents = st.dictionaries(keys.filter(lambda key: key != "apiVersion"), values, max_size=5)
+
+
+def examples(count: int) -> settings:
+    """Try so many examples; a busy machine that draws them slowly is no fault."""
+    return settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def typed(value: object) -> object:
