@@ -49,9 +49,7 @@ class GpuOperator:
         """Say what the nodes of each GPU pool advertise; also where somebody else installs it."""
         return advertised(self.context(spec))
 
-    def rules(
-        self, spec: ClusterSpec, previous: Mapping[str, Json]
-    ) -> Iterable[Diagnostic]:
+    def rules(self, spec: ClusterSpec, previous: Mapping[str, Json]) -> Iterable[Diagnostic]:
         """Check everything that the spec says about the GPU Operator, the raw values included."""
         if spec.rendered(self.name) is None:
             return ()

@@ -34,11 +34,7 @@ def advertised(context: Context) -> Iterator[PoolResources]:
 
 def node_labels(context: Context, pool: GpuPool) -> dict[str, str]:
     """Return the labels that somebody must set on the nodes of a pool."""
-    return dict(
-        sorted(
-            {**_layout_labels(context, pool), **_operand_labels(context, pool)}.items()
-        )
-    )
+    return dict(sorted({**_layout_labels(context, pool), **_operand_labels(context, pool)}.items()))
 
 
 def _layout_labels(context: Context, pool: GpuPool) -> dict[str, str]:
@@ -66,11 +62,7 @@ def _operand_labels(context: Context, pool: GpuPool) -> dict[str, str]:
         "devicePlugin": context.settings.device_plugin,
     }
     for operand, label in facts.deploy_labels.labels.items():
-        here = (
-            context.driver_enabled
-            if operand == "driver"
-            else context.operand_enabled(operand)
-        )
+        here = context.driver_enabled if operand == "driver" else context.operand_enabled(operand)
         forced = operand in chosen and chosen[operand].enabled is not None
         if here and pool.brings(operand) and not forced:
             labels[label] = "false"

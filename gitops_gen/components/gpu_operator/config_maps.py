@@ -40,7 +40,9 @@ def device_plugin_config(context: Context) -> Config | None:
     if not context.shared_pools or context.settings.gpu_cluster.enabled:
         return None
     documents = {pool.name: _sharing(context, pool) for pool in context.pools}
-    origins = {pool.name: (of_pool(pool, "gpu", "sharing"),) for pool in context.pools}
+    origins: dict[str, tuple[Origin, ...]] = {
+        pool.name: (of_pool(pool, "gpu", "sharing"),) for pool in context.pools
+    }
     default = _default_key(context, documents)
     if default == _UNSHARED:
         documents[default] = {"version": "v1"}
@@ -184,14 +186,8 @@ def _layout_entries(pool: GpuPool) -> Iterator[Json]:
     named: set[int] = set()
     for part in _layouts(pool):
         everywhere = part.devices == "all"
-        named |= (
-            set(range(pool.pool.gpu.count))
-            if everywhere
-            else {int(d) for d in part.devices}
-        )
-        devices: Json = (
-            "all" if everywhere else [int(device) for device in part.devices]
-        )
+        named |= set(range(pool.pool.gpu.count)) if everywhere else {int(d) for d in part.devices}
+        devices: Json = "all" if everywhere else [int(device) for device in part.devices]
         profiles: dict[str, Json] = dict(part.profiles)
         yield {"devices": devices, "mig-enabled": True, "mig-devices": profiles}
     rest = sorted(set(range(pool.pool.gpu.count)) - named)

@@ -53,10 +53,7 @@ class Context:
     @property
     def driver_objects(self) -> bool:
         """NVIDIADriver objects, rather than the ClusterPolicy, say which driver runs where."""
-        chosen = (
-            self.settings.driver.nvidia_driver_crd.enabled
-            or self.settings.gpu_cluster.enabled
-        )
+        chosen = self.settings.driver.nvidia_driver_crd.enabled or self.settings.gpu_cluster.enabled
         return chosen and self.driver_enabled
 
     @property
@@ -69,10 +66,8 @@ class Context:
     def nfd_enabled(self) -> bool:
         """The chart brings Node Feature Discovery, unless somebody else or the platform does."""
         other = self.spec.components.get("nodeFeatureDiscovery")
-        by_platform = any(
-            pool.recipe.values.get("nfd.enabled") is False for pool in self.pools
-        )
-        provided = self.settings.nfd.provided or (other is not None and other.provided)
+        by_platform = any(pool.recipe.values.get("nfd.enabled") is False for pool in self.pools)
+        provided = other is not None and other.provided
         return not provided and not by_platform
 
     @property
@@ -83,9 +78,7 @@ class Context:
     @property
     def shared_pools(self) -> tuple[GpuPool, ...]:
         """Pools whose GPUs several pods share."""
-        return tuple(
-            pool for pool in self.pools if pool.pool.gpu and pool.pool.gpu.sharing
-        )
+        return tuple(pool for pool in self.pools if pool.pool.gpu and pool.pool.gpu.sharing)
 
     def operand_enabled(self, operand: str) -> bool:
         """Say whether the toolkit or the device plugin is installed on any node."""
@@ -105,9 +98,7 @@ class Context:
 
     def knows(self, path: str) -> bool:
         """Say whether the chart of this version reads `path`."""
-        return (
-            path in self.keys.keys or path in self.keys.extra
-        ) and path not in self.keys.dead
+        return (path in self.keys.keys or path in self.keys.extra) and path not in self.keys.dead
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,7 @@ from gitops_gen.model import Json, Manifest, Origin, Setting, from_fact, from_ru
 from gitops_gen.traced import collect, put
 
 _SYNC_OPTIONS = ("metadata", "annotations", "argocd.argoproj.io/sync-options")
-_COSTLY = from_rule(
-    "without this object its nodes lose the driver, so that removing it is confirmed"
-)
+_COSTLY = from_rule("without this object its nodes lose the driver, so that removing it is confirmed")
 _CRD = ("driver", "nvidiaDriverCRD")
 
 
@@ -46,9 +44,7 @@ def pool_driver(context: Context, pool: GpuPool) -> PoolDriver:
 
 def driver_version(context: Context, pool: GpuPool) -> tuple[str, Origin]:
     """Return the version that a pool's driver object gets: its own, everybody's or the chart's."""
-    own_version = (
-        pool_driver(context, pool).version if context.own_driver_objects else None
-    )
+    own_version = pool_driver(context, pool).version if context.own_driver_objects else None
     if own_version is not None:
         return own_version, own(*_CRD, "pools", pool.name, "version")
     if context.settings.driver.version is not None:
@@ -62,11 +58,11 @@ def _driver(context: Context, pool: GpuPool) -> Iterator[Setting]:
     yield put("kind", "NVIDIADriver", asked)
     yield put("metadata.name", pool.name, of_pool(pool, "name"))
     yield put(_SYNC_OPTIONS, "Prune=confirm,Delete=confirm", _COSTLY)
+    if "defaultDriverCR" in context.version.supports:
+        yield put("spec.default", False, of_pool(pool, "nodeSelector"))
     yield from _image(context, pool)
     for key, value in pool.pool.node_selector.items():
-        yield put(
-            ("spec", "nodeSelector", key), value, of_pool(pool, "nodeSelector", key)
-        )
+        yield put(("spec", "nodeSelector", key), value, of_pool(pool, "nodeSelector", key))
     yield put(
         "spec.tolerations",
         pool_tolerations(context, pool.index),
@@ -90,19 +86,11 @@ def _image(context: Context, pool: GpuPool) -> Iterator[Setting]:
     chosen, everybody = pool_driver(context, pool), context.settings.driver
     place = own(*_CRD, "pools", pool.name)
     yield put("spec.driverType", chosen.driver_type, place)
-    precompiled = (
-        everybody.use_precompiled
-        if chosen.use_precompiled is None
-        else chosen.use_precompiled
-    )
-    yield put(
-        "spec.usePrecompiled", precompiled, place, own("driver", "usePrecompiled")
-    )
+    precompiled = everybody.use_precompiled if chosen.use_precompiled is None else chosen.use_precompiled
+    yield put("spec.usePrecompiled", precompiled, place, own("driver", "usePrecompiled"))
     modules = chosen.kernel_module_type or everybody.kernel_module_type
     if modules is not None:
-        yield put(
-            "spec.kernelModuleType", modules, place, own("driver", "kernelModuleType")
-        )
+        yield put("spec.kernelModuleType", modules, place, own("driver", "kernelModuleType"))
     yield from _repository(context, chosen.repository or everybody.repository, place)
     image = chosen.image or everybody.image or context.default("driver.image")
     yield put("spec.image", image, place, own("driver", "image"))
@@ -112,28 +100,21 @@ def _image(context: Context, pool: GpuPool) -> Iterator[Setting]:
         yield put("spec.imagePullSecrets[]", name, secret)
 
 
-def _repository(
-    context: Context, chosen: str | None, place: Origin
-) -> Iterator[Setting]:
+def _repository(context: Context, chosen: str | None, place: Origin) -> Iterator[Setting]:
     if chosen is not None:
         yield put("spec.repository", chosen, place, own("driver", "repository"))
         return
     usual = str(context.default("driver.repository"))
     mirror = mirrored(usual, context.spec.registry.mirrors)
     fact = from_fact(f"gpu-operator: driver.repository of {context.part.version}")
-    yield (
-        put("spec.repository", usual, fact)
-        if mirror is None
-        else put("spec.repository", *mirror)
-    )
+    yield (put("spec.repository", usual, fact) if mirror is None else put("spec.repository", *mirror))
 
 
 def _references(context: Context) -> Iterator[Setting]:
     driver = context.settings.driver
     named: dict[str, tuple[str | None, Origin]] = {
         "repoConfig": (driver.repo_config_map, own("driver", "repoConfigMap")),
-        "certConfig": cert_config_map(context)
-        or (None, own("driver", "certConfigMap")),
+        "certConfig": cert_config_map(context) or (None, own("driver", "certConfigMap")),
         "kernelModuleConfig": (
             driver.kernel_module_config_map,
             own("driver", "kernelModuleConfigMap"),
@@ -148,9 +129,7 @@ def _references(context: Context) -> Iterator[Setting]:
             yield put(f"spec.{key}.name", name, origin)
     if driver.licensing is not None:
         secret = own("driver", "licensing")
-        yield put(
-            "spec.licensingConfig.secretName", driver.licensing.secret_name, secret
-        )
+        yield put("spec.licensingConfig.secretName", driver.licensing.secret_name, secret)
         yield put("spec.licensingConfig.nlsEnabled", driver.licensing.nls, secret)
 
 

@@ -20,7 +20,7 @@ class _Facts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return f"gpu-operator: {what} ({self.source})"
 
 
-class When(_Facts):
+class When(_Facts, frozen=True, kw_only=True):
     """Conditions of a recipe; an empty one holds always."""
 
     distribution: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class When(_Facts):
     driver: tuple[Driver, ...] = ()
 
 
-class Recipe(_Facts):
+class Recipe(_Facts, frozen=True, kw_only=True):
     """What one environment needs; `driver` lists who can bring it, the usual one first."""
 
     name: str
@@ -43,42 +43,44 @@ class Recipe(_Facts):
     notes: tuple[str, ...] = ()
 
 
-class VersionFacts(_Facts):
+class VersionFacts(_Facts, frozen=True, kw_only=True):
     """One chart version: its default driver and what it can do."""
 
     driver: str
     supports: frozenset[str]
     rhel_tags: Literal["major", "minor"]
     owns_compute_domains: bool
+    mig_config_name: str | None = None
+    unrendered_fields: tuple[str, ...] = ()
 
 
-class ReleaseLines(_Facts):
+class ReleaseLines(_Facts, frozen=True, kw_only=True):
     """Release lines in order; upgrades go to the next one at most."""
 
     order: tuple[str, ...]
 
 
-class Chart(_Facts):
+class Chart(_Facts, frozen=True, kw_only=True):
     """Where the chart is."""
 
     name: str
     repository: str
 
 
-class DeployLabels(_Facts):
+class DeployLabels(_Facts, frozen=True, kw_only=True):
     """Node labels that keep an operand off a node."""
 
     labels: dict[str, str]
 
 
-class Reboot(_Facts):
+class Reboot(_Facts, frozen=True, kw_only=True):
     """Clouds on which the MIG manager must reboot nodes."""
 
     distributions: tuple[str, ...]
     env: dict[str, str]
 
 
-class MigFacts(_Facts):
+class MigFacts(_Facts, frozen=True, kw_only=True):
     """Names that the MIG manager knows."""
 
     disabled: str
@@ -86,13 +88,13 @@ class MigFacts(_Facts):
     defaults: tuple[str, ...]
 
 
-class SharingFacts(_Facts):
+class SharingFacts(_Facts, frozen=True, kw_only=True):
     """Names that the device plugin knows."""
 
     misplaced: tuple[str, ...]
 
 
-class Quotas(_Facts):
+class Quotas(_Facts, frozen=True, kw_only=True):
     """The quota that critical pods need on some clouds."""
 
     distributions: tuple[str, ...]
@@ -101,26 +103,26 @@ class Quotas(_Facts):
     priority_classes: tuple[str, ...]
 
 
-class Labels(_Facts):
+class Labels(_Facts, frozen=True, kw_only=True):
     """Labels of the namespace."""
 
     labels: dict[str, str]
 
 
-class ManyNodes(_Facts):
+class ManyNodes(_Facts, frozen=True, kw_only=True):
     """Memory of the operator on large clusters."""
 
     above: int
     memory: str
 
 
-class Note(_Facts):
+class Note(_Facts, frozen=True, kw_only=True):
     """A sentence for the tree's README."""
 
     note: str
 
 
-class ProxyNames(_Facts):
+class ProxyNames(_Facts, frozen=True, kw_only=True):
     """Environment variables of the proxy, in both spellings."""
 
     upper: dict[str, str]
@@ -128,7 +130,7 @@ class ProxyNames(_Facts):
     provided_by: tuple[str, ...]
 
 
-class Images(_Facts):
+class Images(_Facts, frozen=True, kw_only=True):
     """Operands whose images are pulled only in some settings."""
 
     sandbox: tuple[str, ...]
@@ -140,7 +142,7 @@ class Images(_Facts):
     registries: tuple[str, ...]
 
 
-class Precompiled(_Facts):
+class Precompiled(_Facts, frozen=True, kw_only=True):
     """Branches with precompiled drivers, by operating system."""
 
     branches: dict[str, tuple[str, ...]]
@@ -153,7 +155,7 @@ class CoherentMemory(msgspec.Struct, frozen=True, kw_only=True):
     since: str = msgspec.field(name="from")
 
 
-class Drivers(_Facts):
+class Drivers(_Facts, frozen=True, kw_only=True):
     """Limits of driver versions."""
 
     auto_modules: str
@@ -163,7 +165,7 @@ class Drivers(_Facts):
     last_for_volta: str
 
 
-class RdmaFacts(_Facts):
+class RdmaFacts(_Facts, frozen=True, kw_only=True):
     """Device plugins that hand out too many verbs devices."""
 
     plugin_from: str
@@ -171,14 +173,14 @@ class RdmaFacts(_Facts):
     env: str
 
 
-class NriFacts(_Facts):
+class NriFacts(_Facts, frozen=True, kw_only=True):
     """Runtimes that are new enough for NRI."""
 
     rke2: dict[str, str]
     crio_floor: str
 
 
-class GpuClusterFacts(_Facts):
+class GpuClusterFacts(_Facts, frozen=True, kw_only=True):
     """Limits of GPUCluster, and what the chart still reads with it."""
 
     kubernetes: str
@@ -186,44 +188,44 @@ class GpuClusterFacts(_Facts):
     reads: frozenset[str]
 
 
-class Workloads(_Facts):
+class Workloads(_Facts, frozen=True, kw_only=True):
     """The label that says what a node runs."""
 
     label: str
     container: str
 
 
-class JobMappingFacts(_Facts):
+class JobMappingFacts(_Facts, frozen=True, kw_only=True):
     """The usual folder of Slurm's job mapping."""
 
     directory: str
 
 
-class LicensingFacts(_Facts):
+class LicensingFacts(_Facts, frozen=True, kw_only=True):
     """Keys of the licence Secret."""
 
     keys: tuple[str, ...]
 
 
-class MovedImages(_Facts):
+class MovedImages(_Facts, frozen=True, kw_only=True):
     """Old names of images, by the values key that still may have them."""
 
     images: dict[str, tuple[str, ...]]
 
 
-class IgnoredEnv(_Facts):
+class IgnoredEnv(_Facts, frozen=True, kw_only=True):
     """Environment variables of the toolkit without effect, with the reason."""
 
     names: dict[str, str]
 
 
-class Relabelings(_Facts):
+class Relabelings(_Facts, frozen=True, kw_only=True):
     """Fields of a relabeling."""
 
     fields: tuple[str, ...]
 
 
-class NodeFeatures(_Facts):
+class NodeFeatures(_Facts, frozen=True, kw_only=True):
     """What Node Feature Discovery sees of a GPU."""
 
     vendor: str

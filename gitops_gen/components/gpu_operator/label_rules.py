@@ -25,9 +25,7 @@ def node_feature_rules(context: Context) -> Iterator[Manifest]:
     for pool in context.pools:
         match = match_pool(context, pool)
         if node_labels(context, pool) and match is not None:
-            yield Manifest(
-                object=collect(_rule(context, pool, match)), cluster_scoped=True
-            )
+            yield Manifest(object=collect(_rule(context, pool, match)), cluster_scoped=True)
 
 
 def match_pool(context: Context, pool: GpuPool) -> Match | None:
@@ -49,9 +47,7 @@ def match_pool(context: Context, pool: GpuPool) -> Match | None:
     return _by_features(context, pool, named, bool(unnamed))
 
 
-def _by_features(
-    context: Context, pool: GpuPool, named: list[GpuPool], with_os: bool
-) -> Match:
+def _by_features(context: Context, pool: GpuPool, named: list[GpuPool], with_os: bool) -> Match:
     features = [_gpu(context, pool)]
     origins = [of_pool(pool, "gpu", "model")]
     if with_os:
@@ -66,9 +62,7 @@ def _by_features(
 
 def _shares_model(pool: GpuPool, other: GpuPool) -> bool:
     mine, theirs = set(pool.accelerator.pci_ids), set(other.accelerator.pci_ids)
-    return (
-        bool(mine & theirs) or not theirs or pool.accelerator.id == other.accelerator.id
-    )
+    return bool(mine & theirs) or not theirs or pool.accelerator.id == other.accelerator.id
 
 
 def _same_os(pool: GpuPool, other: GpuPool) -> bool:
@@ -85,9 +79,7 @@ def os_release(name: str | None) -> tuple[str, str] | None:
 
 def _rule(context: Context, pool: GpuPool, match: Match) -> Iterator[Setting]:
     asked = own("nodeLabels")
-    why = from_fact(
-        context.facts.node_features.reference("rules see features, never labels")
-    )
+    why = from_fact(context.facts.node_features.reference("rules see features, never labels"))
     yield put("apiVersion", "nfd.k8s-sigs.io/v1alpha1", asked)
     yield put("kind", "NodeFeatureRule", asked)
     yield put("metadata.name", f"gpu-pool-{pool.name}", of_pool(pool, "name"))

@@ -17,9 +17,7 @@ from gitops_gen.model import Manifest, Setting, from_rule
 from gitops_gen.traced import collect, put
 
 _SYNC_OPTIONS = ("metadata", "annotations", "argocd.argoproj.io/sync-options")
-_REPLACED = from_rule(
-    "a new content has a new name, so that the old ConfigMap may go at once"
-)
+_REPLACED = from_rule("a new content has a new name, so that the old ConfigMap may go at once")
 
 
 def manifests(context: Context) -> Iterator[Manifest]:

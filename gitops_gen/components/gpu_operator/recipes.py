@@ -57,9 +57,7 @@ def disagreement(pools: Iterable[GpuPool]) -> tuple[GpuPool, GpuPool] | None:
     for pool in pools:
         if first is None:
             first = pool
-        elif _needs(first) != _needs(pool) and (
-            first.recipe.alone or pool.recipe.alone
-        ):
+        elif _needs(first) != _needs(pool) and (first.recipe.alone or pool.recipe.alone):
             return first, pool
     return None
 

@@ -54,11 +54,7 @@ def product_label(context: Context, pool: GpuPool) -> str | None:
     gpu, product = pool.pool.gpu, pool.accelerator.product
     if gpu is None or product is None:
         return None
-    if (
-        gpu.mig is not None
-        and gpu.mig.profile
-        and context.settings.mig.strategy == "single"
-    ):
+    if gpu.mig is not None and gpu.mig.profile and context.settings.mig.strategy == "single":
         product = f"{product}-MIG-{gpu.mig.profile.replace('+', '.')}"
     shared = gpu.sharing and (gpu.sharing.mps or gpu.sharing.time_slicing)
     return f"{product}-SHARED" if shared and not shared.rename_by_default else product

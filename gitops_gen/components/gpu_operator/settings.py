@@ -13,27 +13,27 @@ DriverType = Literal["gpu", "vgpu", "vgpu-host-manager"]
 Workload = Literal["container", "vm-passthrough", "vm-vgpu"]
 
 
-class MigSettings(Words, kw_only=True):
+class MigSettings(Words, frozen=True, kw_only=True):
     """How MIG instances are advertised."""
 
     strategy: Literal["none", "single", "mixed"] = "single"
 
 
-class Licensing(Words, kw_only=True):
+class Licensing(Words, frozen=True, kw_only=True):
     """vGPU licensing."""
 
     secret_name: str
     nls: bool = True
 
 
-class WaitForCompletion(Words, kw_only=True):
+class WaitForCompletion(Words, frozen=True, kw_only=True):
     """Pods that are waited for before a node is upgraded."""
 
     pod_selector: str | None = None
     timeout_seconds: int | None = None
 
 
-class GpuPodDeletion(Words, kw_only=True):
+class GpuPodDeletion(Words, frozen=True, kw_only=True):
     """How pods that use GPUs are removed."""
 
     force: bool | None = None
@@ -41,7 +41,7 @@ class GpuPodDeletion(Words, kw_only=True):
     delete_empty_dir: bool | None = None
 
 
-class Drain(Words, kw_only=True):
+class Drain(Words, frozen=True, kw_only=True):
     """Draining of whole nodes."""
 
     enable: bool | None = None
@@ -51,7 +51,7 @@ class Drain(Words, kw_only=True):
     delete_empty_dir: bool | None = None
 
 
-class UpgradePolicy(Words, kw_only=True):
+class UpgradePolicy(Words, frozen=True, kw_only=True):
     """How the driver is upgraded on running nodes; None leaves the chart's choice."""
 
     auto_upgrade: bool | None = None
@@ -62,7 +62,7 @@ class UpgradePolicy(Words, kw_only=True):
     drain: Drain = Drain()
 
 
-class PoolDriver(Words, kw_only=True):
+class PoolDriver(Words, frozen=True, kw_only=True):
     """What differs in the driver of one pool; None takes what all pools have."""
 
     version: str | None = None
@@ -73,7 +73,7 @@ class PoolDriver(Words, kw_only=True):
     driver_type: DriverType = "gpu"
 
 
-class NvidiaDriverCRD(Words, kw_only=True):
+class NvidiaDriverCRD(Words, frozen=True, kw_only=True):
     """NVIDIADriver objects in place of one driver for the whole cluster."""
 
     enabled: bool = False
@@ -81,7 +81,7 @@ class NvidiaDriverCRD(Words, kw_only=True):
     pools: dict[str, PoolDriver] = {}
 
 
-class DriverSettings(Words, kw_only=True):
+class DriverSettings(Words, frozen=True, kw_only=True):
     """The driver on pools whose driver the operator brings."""
 
     version: str | None = None
@@ -98,25 +98,23 @@ class DriverSettings(Words, kw_only=True):
     licensing: Licensing | None = None
     virtual_topology_config_map: str | None = None
     upgrade_policy: UpgradePolicy = UpgradePolicy()
-    nvidia_driver_crd: NvidiaDriverCRD = msgspec.field(
-        name="nvidiaDriverCRD", default=NvidiaDriverCRD()
-    )
+    nvidia_driver_crd: NvidiaDriverCRD = msgspec.field(name="nvidiaDriverCRD", default=NvidiaDriverCRD())
 
 
-class Operand(Words, kw_only=True):
+class Operand(Words, frozen=True, kw_only=True):
     """An operand that the node image may bring; `enabled` None follows from the environment."""
 
     enabled: bool | None = None
     env: dict[str, str] = {}
 
 
-class JobMapping(Words, kw_only=True):
+class JobMapping(Words, frozen=True, kw_only=True):
     """Where Slurm's prolog writes which job uses which GPU."""
 
     directory: str
 
 
-class DcgmExporter(Words, kw_only=True):
+class DcgmExporter(Words, frozen=True, kw_only=True):
     """GPU metrics for Prometheus; `service_monitor` None follows from the monitoring component."""
 
     enabled: bool = True
@@ -129,14 +127,14 @@ class DcgmExporter(Words, kw_only=True):
     env: dict[str, str] = {}
 
 
-class Cdi(Words, kw_only=True):
+class Cdi(Words, frozen=True, kw_only=True):
     """How containers get their GPUs."""
 
     enabled: bool = True
     nri: bool = False
 
 
-class VgpuManager(Words, kw_only=True):
+class VgpuManager(Words, frozen=True, kw_only=True):
     """The vGPU host driver, from an image of the user's own."""
 
     repository: str
@@ -145,7 +143,7 @@ class VgpuManager(Words, kw_only=True):
     image_pull_secrets: tuple[str, ...] = ()
 
 
-class SandboxWorkloads(Words, kw_only=True):
+class SandboxWorkloads(Words, frozen=True, kw_only=True):
     """Virtual machines and Kata containers with GPUs."""
 
     mode: Literal["none", "kubevirt", "kata"] = "none"
@@ -154,7 +152,7 @@ class SandboxWorkloads(Words, kw_only=True):
     vgpu_manager: VgpuManager | None = None
 
 
-class GpuCluster(Words, kw_only=True):
+class GpuCluster(Words, frozen=True, kw_only=True):
     """GPUs as claims in place of the device plugin."""
 
     enabled: bool = False
@@ -163,13 +161,7 @@ class GpuCluster(Words, kw_only=True):
     standalone_crds: bool = msgspec.field(name="standaloneCRDs", default=False)
 
 
-class Nfd(Words, kw_only=True):
-    """Node Feature Discovery."""
-
-    provided: bool = False
-
-
-class GpuOperatorSettings(Words, kw_only=True):
+class GpuOperatorSettings(Words, frozen=True, kw_only=True):
     """Everything that a spec may say about the GPU Operator itself."""
 
     mig: MigSettings = MigSettings()
@@ -183,7 +175,6 @@ class GpuOperatorSettings(Words, kw_only=True):
     cdi: Cdi = Cdi()
     sandbox_workloads: SandboxWorkloads = SandboxWorkloads()
     gpu_cluster: GpuCluster = GpuCluster()
-    nfd: Nfd = Nfd()
     node_labels: Literal["list", "node-feature-rule"] = "list"
     gpu_clients_config_map: str | None = None
     kubelet_root_dir: str | None = None

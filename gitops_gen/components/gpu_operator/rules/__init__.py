@@ -4,13 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gitops_gen.components.gpu_operator.context import Context
+from gitops_gen.components.gpu_operator.context import OWN, Context, Effective
+from gitops_gen.components.gpu_operator.rules.driver import driver_rules
+from gitops_gen.components.gpu_operator.rules.driver_objects import driver_object_rules
+from gitops_gen.components.gpu_operator.rules.environment import environment_rules
+from gitops_gen.components.gpu_operator.rules.features import feature_rules
+from gitops_gen.components.gpu_operator.rules.network import network_rules
+from gitops_gen.components.gpu_operator.rules.overlay import overlay_rules
+from gitops_gen.components.gpu_operator.rules.pools import pool_rules
+from gitops_gen.components.gpu_operator.rules.registry import registry_rules
+from gitops_gen.components.gpu_operator.rules.upgrade import upgrade_rules
+from gitops_gen.components.gpu_operator.values import chart_values
 from gitops_gen.diagnostics import Diagnostic
 from gitops_gen.model import Json
+from gitops_gen.traced import collect, overlay
 
 
-def component_rules(
-    context: Context, previous: Mapping[str, Json]
-) -> Iterator[Diagnostic]:
-    """Yield the findings; `previous` is the state of the last render."""
-    yield from ()
+def component_rules(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnostic]:
+    """Yield the findings; `previous` is the state of the last render.
+
+    What the chart will see counts: the raw values are laid over before they are checked.
+    """
+    environment = tuple(environment_rules(context))
+    yield from environment
+    values = effective_values(context)
+    yield from pool_rules(context)
+    yield from driver_rules(context, values)
+    yield from driver_object_rules(context, values)
+    yield from network_rules(context, values)
+    yield from feature_rules(context, values)
+    yield from registry_rules(context)
+    yield from overlay_rules(context, values)
+    yield from upgrade_rules(context, previous)
+
+
+def effective_values(context: Context) -> Effective:
+    """Return the chart values as they will be, the user's raw values included."""
+    written = context.part.values
+    ours = collect(chart_values(context))
+    merged = overlay(ours, written, ("spec", *OWN, "values"))
+    return Effective(merged.data, dict(written), context.keys)

@@ -18,9 +18,7 @@ from gitops_gen.traced import put
 _CRDS = from_rule(
     "Argo CD applies the CRDs itself; the chart's hook would rewrite them before every sync"
 )
-_LABELS = from_rule(
-    "the hook would strip the labels of Node Feature Discovery off every node"
-)
+_LABELS = from_rule("the hook would strip the labels of Node Feature Discovery off every node")
 
 
 def chart_values(context: Context) -> Iterator[Setting]:

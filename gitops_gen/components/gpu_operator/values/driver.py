@@ -17,9 +17,7 @@ from gitops_gen.components.gpu_operator.context import (
 from gitops_gen.model import Json, Origin, Setting, from_fact, from_rule, from_spec
 from gitops_gen.traced import put
 
-_OWN_OBJECTS = from_rule(
-    "one NVIDIADriver for each pool; one for all nodes beside them would overlap"
-)
+_OWN_OBJECTS = from_rule("one NVIDIADriver for each pool; one for all nodes beside them would overlap")
 
 
 def driver_values(context: Context) -> Iterator[Setting]:
@@ -95,19 +93,13 @@ def upgrade_policy(context: Context) -> Iterator[tuple[str, Json, Origin]]:
 
 
 def _off(context: Context) -> Iterator[Setting]:
-    origins = [
-        origin for pool in context.pools for origin in (of_pool(pool, "driver"),)
-    ]
+    origins = [origin for pool in context.pools for origin in (of_pool(pool, "driver"),)]
     yield put("driver.enabled", False, *origins, of_recipe(context.pools[0]))
 
 
 def _driver_objects(context: Context) -> Iterator[Setting]:
     crd = context.settings.driver.nvidia_driver_crd
-    asked = (
-        own("driver", "nvidiaDriverCRD", "enabled")
-        if crd.enabled
-        else own("gpuCluster", "enabled")
-    )
+    asked = own("driver", "nvidiaDriverCRD", "enabled") if crd.enabled else own("gpuCluster", "enabled")
     yield put("driver.nvidiaDriverCRD.enabled", True, asked)
     if context.own_driver_objects:
         yield put("driver.nvidiaDriverCRD.deployDefaultCR", False, asked, _OWN_OBJECTS)
@@ -162,9 +154,7 @@ def _config_maps(context: Context) -> Iterator[Setting]:
         )
     if driver.licensing is not None:
         secret = own("driver", "licensing", "secretName")
-        yield put(
-            "driver.licensingConfig.secretName", driver.licensing.secret_name, secret
-        )
+        yield put("driver.licensingConfig.secretName", driver.licensing.secret_name, secret)
         if not driver.licensing.nls:
             yield put(
                 "driver.licensingConfig.nlsEnabled",
@@ -175,10 +165,7 @@ def _config_maps(context: Context) -> Iterator[Setting]:
 
 def _upgrade_policy(context: Context) -> Iterator[Setting]:
     """With own objects from the version on that has a policy in each of them, it goes there."""
-    if (
-        context.own_driver_objects
-        and "driverUpgradePolicyPerCR" in context.version.supports
-    ):
+    if context.own_driver_objects and "driverUpgradePolicyPerCR" in context.version.supports:
         return
     for path, value, origin in upgrade_policy(context):
         yield put(f"driver.upgradePolicy.{path}", value, origin)

@@ -44,9 +44,7 @@ def _recipe_values(context: Context) -> Iterator[Setting]:
             if path not in seen and path != _TOOLKIT_ENV and not unused:
                 seen.add(path)
                 yield put(path, value, *_because(pool))
-    if context.settings.nfd.provided:
-        yield put("nfd.enabled", False, own("nfd", "provided"))
-    elif not context.nfd_enabled and "nfd.enabled" not in seen:
+    if not context.nfd_enabled and "nfd.enabled" not in seen:
         yield put(
             "nfd.enabled",
             False,
@@ -92,9 +90,7 @@ def _device_plugin_env(context: Context) -> Iterator[Setting]:
         origins = (own("devicePlugin", "enabled"), of_recipe(brought[0]))
         yield from _variables("devicePlugin.env", {rdma.env: "false"}, *origins)
     for name, value in env.items():
-        yield from _variables(
-            "devicePlugin.env", {name: value}, own("devicePlugin", "env", name)
-        )
+        yield from _variables("devicePlugin.env", {name: value}, own("devicePlugin", "env", name))
 
 
 def _many_nodes(context: Context) -> Iterator[Setting]:
@@ -104,15 +100,11 @@ def _many_nodes(context: Context) -> Iterator[Setting]:
             "operator.resources.limits.memory",
             limit.memory,
             from_spec("nodePools"),
-            from_fact(
-                limit.reference(f"memory of the operator above {limit.above} nodes")
-            ),
+            from_fact(limit.reference(f"memory of the operator above {limit.above} nodes")),
         )
 
 
-def _variables(
-    path: str, variables: dict[str, Any], *origins: Origin
-) -> Iterator[Setting]:
+def _variables(path: str, variables: dict[str, Any], *origins: Origin) -> Iterator[Setting]:
     for item in environment(variables):
         value: Json = dict(item)
         yield put(f"{path}[]", value, *origins)

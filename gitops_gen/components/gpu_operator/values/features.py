@@ -35,9 +35,7 @@ def _sandbox(context: Context) -> Iterator[Setting]:
         yield put("sandboxWorkloads.defaultWorkload", sandbox.default_workload, default)
     if sandbox.mode == "kata":
         yield put("sandboxWorkloads.mode", "kata", mode)
-        rules = from_fact(
-            "gpu-operator: Kata needs the labels of the chart's node feature rules"
-        )
+        rules = from_fact("gpu-operator: Kata needs the labels of the chart's node feature rules")
         yield put("nfd.nodefeaturerules", True, mode, rules)
     yield from _vgpu_manager(context)
 

@@ -36,15 +36,9 @@ def _service_monitor(context: Context) -> Iterator[Setting]:
     wanted = service_monitor_wanted(context)
     switch = "dcgmExporter.serviceMonitor.enabled"
     on = from_spec("components", _MONITORING)
-    asked = (
-        ()
-        if exporter.service_monitor is None
-        else (own("dcgmExporter", "serviceMonitor"),)
-    )
+    asked = () if exporter.service_monitor is None else (own("dcgmExporter", "serviceMonitor"),)
     if not wanted:
-        why = asked or (
-            from_rule("there is no ServiceMonitor CRD while monitoring is off"),
-        )
+        why = asked or (from_rule("there is no ServiceMonitor CRD while monitoring is off"),)
         if context.default(switch) is True:
             yield put(switch, False, *why)
         return
@@ -80,9 +74,7 @@ def _job_mapping(context: Context) -> Iterator[Setting]:
         yield put("dcgmExporter.hpcJobMapping.directory", asked.directory, origin)
     else:
         usual = from_fact(facts.reference("folder of the job mapping"))
-        yield put(
-            "dcgmExporter.hpcJobMapping.directory", facts.directory, origin, usual
-        )
+        yield put("dcgmExporter.hpcJobMapping.directory", facts.directory, origin, usual)
 
 
 def _exporter(context: Context) -> Iterator[Setting]:
@@ -91,11 +83,7 @@ def _exporter(context: Context) -> Iterator[Setting]:
     if config is not None:
         yield put("dcgmExporter.config.name", config.name, *config.origins)
     if exporter.pod_labels:
-        yield put(
-            "dcgmExporter.enablePodLabels", True, own("dcgmExporter", "podLabels")
-        )
+        yield put("dcgmExporter.enablePodLabels", True, own("dcgmExporter", "podLabels"))
     for name, value in exporter.env.items():
         for item in environment({name: value}):
-            yield put(
-                "dcgmExporter.env[]", dict(item), own("dcgmExporter", "env", name)
-            )
+            yield put("dcgmExporter.env[]", dict(item), own("dcgmExporter", "env", name))

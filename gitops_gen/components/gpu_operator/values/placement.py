@@ -17,9 +17,7 @@ from gitops_gen.model import (
 )
 from gitops_gen.traced import put
 
-_KEPT = from_rule(
-    "lists replace, so that the chart's own tolerations are written again"
-)
+_KEPT = from_rule("lists replace, so that the chart's own tolerations are written again")
 _DAEMONSETS = "daemonsets.tolerations"
 _WORKERS = "node-feature-discovery.worker.tolerations"
 
@@ -29,9 +27,7 @@ Tainted = tuple[Taint, Origin]
 def placement_values(context: Context) -> Iterator[Setting]:
     """Yield the tolerations of the operands, and of the NFD workers that find GPUs and adapters."""
     gpu = [pool.index for pool in context.pools]
-    fabric = [
-        index for index, pool in enumerate(context.spec.node_pools) if pool.fabric
-    ]
+    fabric = [index for index, pool in enumerate(context.spec.node_pools) if pool.fabric]
     yield from _tolerations(context, _DAEMONSETS, gpu)
     if context.nfd_enabled:
         yield from _tolerations(context, _WORKERS, sorted({*gpu, *fabric}))
@@ -44,9 +40,7 @@ def pool_tolerations(context: Context, index: int) -> list[Json]:
     return [*known, *(toleration for toleration, _ in wanted)]
 
 
-def _tolerations(
-    context: Context, path: str, pools: Iterable[int]
-) -> Iterator[Setting]:
+def _tolerations(context: Context, path: str, pools: Iterable[int]) -> Iterator[Setting]:
     known = _defaults(context, path)
     missing = list(_missing(known, _taints(context.spec.node_pools, pools)))
     if not missing:
@@ -68,9 +62,7 @@ def _taints(pools: tuple[NodePool, ...], chosen: Iterable[int]) -> Iterator[Tain
             yield taint, from_spec("nodePools", index, "taints", place)
 
 
-def _missing(
-    known: Iterable[Any], taints: Iterable[Tainted]
-) -> Iterator[tuple[Json, Origin]]:
+def _missing(known: Iterable[Any], taints: Iterable[Tainted]) -> Iterator[tuple[Json, Origin]]:
     seen = list(known)
     for taint, origin in taints:
         binding = taint.effect != "PreferNoSchedule"
@@ -96,7 +88,4 @@ def _tolerates(toleration: Any, taint: Taint) -> bool:
         return False
     if toleration.get("operator") == "Exists":
         return toleration.get("key") in (None, "", taint.key)
-    return (
-        toleration.get("key") == taint.key
-        and toleration.get("value", "") == taint.value
-    )
+    return toleration.get("key") == taint.key and toleration.get("value", "") == taint.value

@@ -37,19 +37,14 @@ def used_repositories(context: Context) -> Iterator[tuple[str, str]]:
         repository = context.default(key)
         if key.endswith(_REPOSITORY) and isinstance(repository, str) and repository:
             path = key.removesuffix(_REPOSITORY)
-            replaced = (
-                path == "driver" and context.settings.driver.repository is not None
-            )
+            replaced = path == "driver" and context.settings.driver.repository is not None
             if _is_used(context, path) and not replaced:
                 yield path, repository
 
 
 def pull_secrets(context: Context, path: str) -> list[tuple[str, Origin]]:
     """Return the pull Secrets of the images below `path`, the image's own ones last."""
-    found = {
-        name: from_spec("registry", "pullSecrets")
-        for name in context.spec.registry.pull_secrets
-    }
+    found = {name: from_spec("registry", "pullSecrets") for name in context.spec.registry.pull_secrets}
     if path == "driver":
         origin = own("driver", "imagePullSecrets")
         found |= {name: origin for name in context.settings.driver.image_pull_secrets}
@@ -65,16 +60,18 @@ def _pull_secrets(context: Context) -> Iterator[Setting]:
         path = key.removesuffix(_PULL_SECRETS)
         if key.endswith(_PULL_SECRETS) and _takes_pull_secrets(context, path):
             for name, origin in pull_secrets(context, path):
-                value: Json = (
-                    {"name": name} if path == context.facts.images.nfd else name
-                )
+                value: Json = {"name": name} if path == context.facts.images.nfd else name
                 yield put(f"{key}[]", value, origin)
 
 
 def _takes_pull_secrets(context: Context, path: str) -> bool:
-    images = context.facts.images
-    top = path.split(".")[0]
-    return path == images.nfd or (top != images.nfd and _is_used(context, path))
+    if path == context.facts.images.nfd:
+        return context.nfd_enabled
+    if path == "driver.manager":
+        # Only the chart's own NVIDIADriver takes them there.
+        return context.driver_objects and not context.own_driver_objects
+    has_image = f"{path}{_REPOSITORY}" in context.keys.keys
+    return has_image and not path.startswith(context.facts.images.nfd) and _is_used(context, path)
 
 
 def _is_used(context: Context, path: str) -> bool:
@@ -84,9 +81,7 @@ def _is_used(context: Context, path: str) -> bool:
         **dict.fromkeys(images.sandbox, settings.sandbox_workloads.mode != "none"),
         **dict.fromkeys(images.kata, settings.sandbox_workloads.mode == "kata"),
         **dict.fromkeys(images.gpu_cluster, settings.gpu_cluster.enabled),
-        **dict.fromkeys(
-            images.vgpu_host, settings.sandbox_workloads.vgpu_manager is not None
-        ),
+        **dict.fromkeys(images.vgpu_host, settings.sandbox_workloads.vgpu_manager is not None),
         **dict.fromkeys(images.never, False),
         images.nfd: context.nfd_enabled,
         "gds": settings.gds,

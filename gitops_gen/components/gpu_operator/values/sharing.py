@@ -12,9 +12,7 @@ from gitops_gen.components.gpu_operator.context import Context, environment, own
 from gitops_gen.model import Setting, from_fact, from_rule, from_spec
 from gitops_gen.traced import put
 
-_HASHED = from_rule(
-    "the name carries a hash: the operator sees a new name, not new content"
-)
+_HASHED = from_rule("the name carries a hash: the operator sees a new name, not new content")
 
 
 def sharing_values(context: Context) -> Iterator[Setting]:
@@ -25,11 +23,12 @@ def sharing_values(context: Context) -> Iterator[Setting]:
     config = mig_config(context)
     if config is not None:
         yield put("migManager.config.name", config.name, *config.origins, _HASHED)
+    elif context.version.mig_config_name is not None:
+        fact = from_fact(context.version.reference("an empty name is no string to the CRD"))
+        yield put("migManager.config.name", context.version.mig_config_name, fact)
     if context.settings.gpu_clients_config_map:
         clients = context.settings.gpu_clients_config_map
-        yield put(
-            "migManager.gpuClientsConfig.name", clients, own("gpuClientsConfigMap")
-        )
+        yield put("migManager.gpuClientsConfig.name", clients, own("gpuClientsConfigMap"))
     yield from _reboot(context)
     plugin = device_plugin_config(context)
     if plugin is not None:
@@ -39,16 +38,10 @@ def sharing_values(context: Context) -> Iterator[Setting]:
 
 def _reboot(context: Context) -> Iterator[Setting]:
     facts = context.facts.reboot
-    if (
-        context.mig_pools
-        and context.spec.kubernetes.distribution in facts.distributions
-    ):
+    if context.mig_pools and context.spec.kubernetes.distribution in facts.distributions:
         origins = (
             from_spec("kubernetes", "distribution"),
-            *(
-                from_spec("nodePools", pool.index, "gpu", "mig")
-                for pool in context.mig_pools
-            ),
+            *(from_spec("nodePools", pool.index, "gpu", "mig") for pool in context.mig_pools),
             from_fact(facts.reference("on this cloud a GPU is reset by a reboot")),
         )
         for item in environment(dict(facts.env)):

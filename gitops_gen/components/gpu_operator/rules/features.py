@@ -1,0 +1,205 @@
+"""Optional features in, combinations that the chart, the API or the nodes refuse out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gitops_gen.catalog.versions import Met, Version
+from gitops_gen.components.gpu_operator.context import OWN, Context, Effective
+from gitops_gen.components.gpu_operator.rules.driver import numbers, version_of
+from gitops_gen.diagnostics import Diagnostic, Path, Severity
+
+_MONITOR = "dcgmExporter.serviceMonitor.enabled"
+_NFD = "nfd.enabled"
+
+
+def feature_rules(context: Context, values: Effective) -> Iterator[Diagnostic]:
+    """Yield findings on metrics, device injection, claims, discovery and the namespace."""
+    yield from _supported(context)
+    yield from _service_monitor(context, values)
+    yield from _injection(context, values)
+    yield from _claims(context, values)
+    yield from _compute_domains(context)
+    yield from _discovery(context, values)
+    yield from _namespace(context)
+    yield from _user_namespaces(context)
+
+
+def _supported(context: Context) -> Iterator[Diagnostic]:
+    settings = context.settings
+    wanted: dict[str, tuple[bool, tuple[str, ...]]] = {
+        "nri": (settings.cdi.nri, ("cdi", "nri")),
+        "kata": (settings.sandbox_workloads.mode == "kata", ("sandboxWorkloads", "mode")),
+        "gpuCluster": (settings.gpu_cluster.enabled, ("gpuCluster", "enabled")),
+        "podLabels": (settings.dcgm_exporter.pod_labels, ("dcgmExporter", "podLabels")),
+        "kubeletRootDir": (settings.kubelet_root_dir is not None, ("kubeletRootDir",)),
+    }
+    for feature, (asked, place) in wanted.items():
+        if asked and feature not in context.version.supports:
+            able = [name for name, facts in context.facts.versions.items() if feature in facts.supports]
+            yield Diagnostic(
+                code="feature-needs-newer-version",
+                message=f"GPU Operator {context.part.version} does not know {'.'.join(place)}",
+                path=("spec", *OWN, *place),
+                hint=f"versions that do: {', '.join(able)}",
+            )
+
+
+def _service_monitor(context: Context, values: Effective) -> Iterator[Diagnostic]:
+    if values.get(_MONITOR) is True and "monitoring" not in context.spec.components:
+        yield Diagnostic(
+            code="service-monitor-needs-monitoring",
+            message="dcgmExporter.serviceMonitor needs the ServiceMonitor CRD, but monitoring is off",
+            path=values.place(_MONITOR, *OWN, "dcgmExporter", "serviceMonitor"),
+            hint="switch components.monitoring on (or write `provided: true` there), or leave "
+            "serviceMonitor out",
+        )
+
+
+def _injection(context: Context, values: Effective) -> Iterator[Diagnostic]:
+    nri = values.get("cdi.nriPluginEnabled") is True
+    place = values.place("cdi.nriPluginEnabled", *OWN, "cdi", "nri")
+    for path, name in (("cdi.enabled", "cdi.enabled"), ("toolkit.enabled", "the container toolkit")):
+        if nri and values.get(path) is False:
+            yield Diagnostic(
+                code="nri-needs-cdi" if path == "cdi.enabled" else "nri-needs-toolkit",
+                message=f"the NRI plugin works through {name}, which is off",
+                path=place,
+                hint=f"switch {name} on, or leave cdi.nri out",
+            )
+    if values.get("cdi.enabled") is False:
+        yield Diagnostic(
+            code="cdi-disabled",
+            severity=Severity.WARNING,
+            message="without CDI containers get their GPUs the legacy way, which CRI-O needs manual "
+            "steps for and which MPS and RKE2 no longer expect",
+            path=values.place("cdi.enabled", *OWN, "cdi", "enabled"),
+            hint="leave cdi.enabled at true",
+        )
+
+
+# --- claims (GPUCluster) -------------------------------------------------------------------------
+
+
+def _claims(context: Context, values: Effective) -> Iterator[Diagnostic]:
+    switch = "gpuCluster.deployCR"
+    if values.get(switch) is not True:
+        return
+    place = values.place(switch, *OWN, "gpuCluster", "enabled")
+    if values.get("clusterPolicy.deployCR") is not False:
+        yield Diagnostic(
+            code="two-cluster-objects",
+            message="a ClusterPolicy and a GPUCluster cannot both exist",
+            path=values.place("clusterPolicy.deployCR", *OWN, "gpuCluster", "enabled"),
+            hint="say gpuCluster.enabled: true and leave both out of the raw values",
+        )
+    yield from _claims_kubernetes(context, place)
+    yield from _claims_driver(context, values, place)
+    for pool in context.pools:
+        gpu = pool.pool.gpu
+        for key, what in (("mig", "a MIG layout"), ("sharing", "sharing")):
+            if gpu is not None and getattr(gpu, key) is not None:
+                yield Diagnostic(
+                    code="claims-without-layouts",
+                    message=f'pool "{pool.name}" has {what}, but a GPUCluster has neither MIG manager '
+                    "nor device plugin",
+                    path=("spec", "nodePools", pool.index, "gpu", key),
+                    hint="say it in ResourceClaims, or leave gpuCluster out",
+                )
+
+
+def _claims_kubernetes(context: Context, place: Path) -> Iterator[Diagnostic]:
+    floor = context.facts.gpu_cluster.kubernetes
+    met = Version.parse(context.spec.kubernetes.version).meets(Version.parse(floor))
+    if met is Met.YES:
+        return
+    yield Diagnostic(
+        code="claims-need-kubernetes" if met is Met.NO else "claims-need-patch",
+        severity=Severity.ERROR if met is Met.NO else Severity.NOTICE,
+        message=f"a GPUCluster needs Kubernetes {floor} or later, "
+        f"the cluster has {context.spec.kubernetes.version}",
+        path=place,
+        hint="upgrade the cluster first" if met is Met.NO else "write kubernetes.version with its patch",
+    )
+
+
+def _claims_driver(context: Context, values: Effective, place: Path) -> Iterator[Diagnostic]:
+    floor = context.facts.drivers.gpu_cluster
+    for pool in context.driver_pools:
+        version, _ = version_of(context, values, pool)
+        if numbers(version)[:1] < numbers(floor)[:1]:
+            yield Diagnostic(
+                code="claims-need-driver",
+                message=f"a GPUCluster needs driver branch {floor} or later, "
+                f'pool "{pool.name}" gets {version}',
+                path=place,
+                hint="choose a newer driver.version, or leave it out",
+            )
+
+
+def _compute_domains(context: Context) -> Iterator[Diagnostic]:
+    if context.settings.gpu_cluster.standalone_crds and context.version.owns_compute_domains:
+        yield Diagnostic(
+            code="compute-domains-two-owners",
+            message=f"GPU Operator {context.part.version} and the stand-alone DRA driver chart both "
+            "bring computedomains.resource.nvidia.com, and their schemas differ",
+            path=("spec", *OWN, "gpuCluster", "standaloneCRDs"),
+            hint="install the other chart without its CRDs and leave standaloneCRDs out",
+        )
+
+
+# --- neighbours ----------------------------------------------------------------------------------
+
+
+def _discovery(context: Context, values: Effective) -> Iterator[Diagnostic]:
+    if values.in_overlay(_NFD) and values.get(_NFD) is True and not context.nfd_enabled:
+        yield Diagnostic(
+            code="two-node-feature-discoveries",
+            message="gpuOperator.values switches Node Feature Discovery on, but somebody else runs it "
+            "already: two of them fight over CRDs and labels",
+            path=values.place(_NFD),
+            hint="remove nfd.enabled from gpuOperator.values",
+        )
+
+
+def _namespace(context: Context) -> Iterator[Diagnostic]:
+    """A mesh or Pod Security of a neighbour would stop the driver's containers."""
+    for name, other in context.spec.components.items():
+        if (
+            name != context.part.name
+            and not other.provided
+            and other.namespace == context.part.namespace
+        ):
+            yield Diagnostic(
+                code="gpu-operator-namespace-shared",
+                severity=Severity.WARNING,
+                message=f'gpuOperator and {name} share the namespace "{other.namespace}": it is '
+                "privileged and outside the service mesh for the driver's sake",
+                path=("spec", *OWN, "namespace"),
+                hint="give the GPU Operator a namespace of its own",
+            )
+
+
+def _user_namespaces(context: Context) -> Iterator[Diagnostic]:
+    for name, other in context.spec.components.items():
+        for place in _host_users(dict(other.values), ("spec", "components", name, "values")):
+            yield Diagnostic(
+                code="user-namespace-without-gpu",
+                severity=Severity.WARNING,
+                message="pods with hostUsers: false cannot use the GPUs that the operator serves",
+                path=place,
+                hint="leave hostUsers out where pods use GPUs",
+            )
+
+
+def _host_users(value: Any, place: Path) -> Iterator[Path]:
+    entries: Iterator[tuple[Any, Any]] = iter(())
+    if isinstance(value, Mapping):
+        entries = iter(value.items())
+    elif isinstance(value, list):
+        entries = iter(enumerate(value))
+    for key, item in entries:
+        if key == "hostUsers" and item is False:
+            yield (*place, key)
+        yield from _host_users(item, (*place, key))

@@ -1,0 +1,71 @@
+"""The state of the last render in, steps that NVIDIA does not support out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from gitops_gen.catalog.versions import Version
+from gitops_gen.components.gpu_operator.context import OWN, Context
+from gitops_gen.diagnostics import Diagnostic
+from gitops_gen.model import Json
+
+_PLACE = "spec.components.gpuOperator"
+VERSION = f"{_PLACE}.version"
+
+
+def upgrade_rules(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnostic]:
+    """Yield jumps over a release line, and changes of who brings driver and devices."""
+    yield from _lines(context, previous)
+    yield from _driver_objects(context, previous)
+    yield from _claims(context, previous)
+
+
+def _lines(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnostic]:
+    before = previous.get(VERSION)
+    if not isinstance(before, str):
+        return
+    order = context.facts.release_lines.order
+    old, new = _line(before), _line(context.part.version)
+    if old not in order or new not in order:
+        return
+    step = order.index(new) - order.index(old)
+    if step in (0, 1):
+        return
+    way = f"go through {order[order.index(old) + 1]}" if step > 1 else f"stay at {old} or later"
+    yield Diagnostic(
+        code="release-line-skipped",
+        message=f"{before} to {context.part.version}: upgrades go within a release line or to the next "
+        "one" + (", never back" if step < 0 else ""),
+        path=("spec", *OWN, "version"),
+        hint=f"{way} first",
+    )
+
+
+def _driver_objects(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnostic]:
+    before = previous.get(f"{_PLACE}.driver.nvidiaDriverCRD.enabled")
+    now = context.settings.driver.nvidia_driver_crd.enabled
+    if before is False and now and "driverMigration" not in context.version.supports:
+        able = [name for name, v in context.facts.versions.items() if "driverMigration" in v.supports]
+        yield Diagnostic(
+            code="driver-migration-unsupported",
+            message=f"{context.part.version} takes NVIDIADriver objects on new clusters only, and this "
+            "one runs the driver of a ClusterPolicy",
+            path=("spec", *OWN, "driver", "nvidiaDriverCRD", "enabled"),
+            hint=f"upgrade to {' or '.join(able)} first",
+        )
+
+
+def _claims(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnostic]:
+    before = previous.get(f"{_PLACE}.gpuCluster.enabled")
+    if before is False and context.settings.gpu_cluster.enabled:
+        yield Diagnostic(
+            code="claims-on-running-cluster",
+            message="a ClusterPolicy cannot be exchanged for a GPUCluster in place: every driver and "
+            "device would be torn down",
+            path=("spec", *OWN, "gpuCluster", "enabled"),
+            hint="set up a new cluster with gpuCluster.enabled, and move the workloads",
+        )
+
+
+def _line(version: str) -> str:
+    return ".".join(str(part) for part in Version.parse(version).minor)
