@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gitops_gen.spec.checker import Checker
-from gitops_gen.spec.tree import Schema, at, part_for
+from gitops_gen.spec.tree import Schema, part_for
 
 if TYPE_CHECKING:
     from gitops_gen.diagnostics import Diagnostic
@@ -74,13 +74,21 @@ def with_versions(
 
 def with_models(schema: Schema, gpus: Iterable[str], tpus: Iterable[str]) -> ClusterSchema:
     """Return the schema with the catalogue's accelerator ids as examples, which editors offer."""
-    copy = ClusterSchema(deepcopy(dict(schema)))
-    for part in copy["$defs"].values():
-        for kind, ids in (("gpu", gpus), ("tpu", tpus)):
-            model = at(part, ("spec", "nodePools", 0, kind, "model"))
-            assert isinstance(model, dict)
-            model["examples"] = list(ids)
-    return copy
+    for part in ("Cluster", "ClusterBase"):
+        for kind, ids in (("gpu", list(gpus)), ("tpu", list(tpus))):
+            schema = _replaced(schema, ("$defs", part, *_pool_keys(kind), "model", "examples"), ids)
+    return ClusterSchema(schema)
+
+
+def _pool_keys(kind: str) -> tuple[str, ...]:
+    below = ("properties", "spec", "properties", "nodePools", "items", "properties", kind)
+    return (*below, "properties")
+
+
+def _replaced(schema: Schema, keys: tuple[str, ...], value: Any) -> dict[str, Any]:
+    """Return a copy with one part replaced; all that does not lead to it is shared."""
+    key, *rest = keys
+    return {**schema, key: _replaced(schema[key], tuple(rest), value) if rest else value}
 
 
 def check_schema(data: Any, schema: Schema, raw: Raw | None = None) -> tuple[Diagnostic, ...]:
@@ -131,9 +139,7 @@ def _fill(value: Any, schema: Schema) -> Any:
 
 def _takes_only_integers(schema: Schema) -> bool:
     """JSON Schema takes 2.0 for an integer; the typed model does not."""
-    kinds = [
-        one.get("type") for one in (schema, *schema.get("oneOf", ()), *schema.get("anyOf", ()))
-    ]
+    kinds = [one.get("type") for one in (schema, *schema.get("oneOf", ()), *schema.get("anyOf", ()))]
     return "integer" in kinds and "number" not in kinds
 
 
