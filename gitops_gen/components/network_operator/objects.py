@@ -11,6 +11,8 @@ from gitops_gen.traced import put
 _OWN = ("components", "networkOperator")
 _PROTECTED = from_rule("deleting it takes drivers and device plugins off every node")
 _AFTER_CRDS = from_rule(
+    "its kind comes with the chart, or with what the operator deploys"
+)
 _OPTIONS = "SkipDryRunOnMissingResource=true,Prune=confirm,Delete=confirm"
 
 

@@ -40,8 +40,6 @@ POLICY = "nic-cluster-policy"
 _OWN = ("components", "networkOperator")
 _ONE_NAME = from_rule(f"the operator accepts one NicClusterPolicy, named {POLICY}")
 _EXPLICIT = from_rule("written out, so that the API server's default is no difference")
-    "its kind comes with the chart, or with what the operator deploys"
-)
 _RDMA_SELECTORS = {
     "interfaces": "ifNames",
     "vendorIds": "vendors",
