@@ -360,7 +360,7 @@ def test_alias_bomb_is_refused_where_it_bursts() -> None:
             "- a\nb: 1\n",
             (2, 1),
             "this fits nowhere in the list that begins on line 1, column 1",
-            "items of a list start with `- ` in one column, the keys of an item are indented deeper",
+            "items of a list start with `- ` in one column, keys of an item stand deeper",
         ),
         (
             "a: 1\nb\nc: 2\n",

@@ -104,7 +104,7 @@ def _words(problem: str, rest: str, opened: Position) -> tuple[str, str]:
         case "did not find expected '-' indicator":
             return (
                 f"this fits nowhere in the list that begins on {begun}",
-                "items of a list start with `- ` in one column, the keys of an item are indented deeper",
+                "items of a list start with `- ` in one column, keys of an item stand deeper",
             )
         case "did not find expected ',' or ']'":
             return f'the "[" of {begun} is not closed before this', "write a comma or `]`"
