@@ -15,6 +15,7 @@ from tests.schemas import VECTOR, cluster, read, schema
 
 from gitops_gen import model
 from gitops_gen.diagnostics import Diagnostic
+from gitops_gen.maintain import schema as maintain
 from gitops_gen.spec.explain import UnknownPathError
 from gitops_gen.spec.schema import (
     check_schema,
@@ -686,3 +687,41 @@ def test_unknown_path_names_the_nearest(path: str, nearest: str | None) -> None:
     assert caught.value.nearest == nearest
     advice = f'; did you mean "{nearest}"?' if nearest else ""
     assert caught.value.args == (f'the spec has no "{path}"{advice}',)
+
+
+# --- the published schema ----------------------------------------------------------------------
+
+
+def test_published_schema_is_fresh(capsys: pytest.CaptureFixture[str]) -> None:
+    assert maintain.main(["--check"]) == 0, capsys.readouterr().err
+
+
+def test_published_schema_says_that_it_is_generated() -> None:
+    text = maintain.schema_text(schema())
+    first = list(json.loads(text))
+    assert first[:3] == ["$schema", "$id", "$comment"]
+    assert "python -m gitops_gen.maintain.schema" in text
+    assert json.loads(text)["$defs"] == schema()["$defs"]
+
+
+def test_stale_schema_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "schemas" / "cluster.schema.json"
+    monkeypatch.setattr(maintain, "FILE", file)
+    assert maintain.main(["--check"]) == 1
+    assert capsys.readouterr().err == (
+        "cluster.schema.json is stale: run python -m gitops_gen.maintain.schema\n"
+    )
+    assert maintain.main([]) == 0
+    assert maintain.main(["--check"]) == 0
+    assert file.read_text(encoding="utf-8").endswith("}\n")
+
+
+def test_editors_reach_the_right_part_by_kind() -> None:
+    editor = jsonschema.Draft202012Validator(dict(schema()))
+    base = {"apiVersion": "gitops-gen/v1alpha1", "kind": "ClusterBase", "spec": {"env": "lab"}}
+    assert editor.is_valid(cluster())
+    assert editor.is_valid(base)
+    assert not editor.is_valid({**base, "kind": "Cluster"})
+    assert not editor.is_valid({**base, "spec": {"env": "live"}})

@@ -74,8 +74,9 @@ def with_versions(
 
 def with_models(schema: Schema, gpus: Iterable[str], tpus: Iterable[str]) -> ClusterSchema:
     """Return the schema with the catalogue's accelerator ids as examples, which editors offer."""
+    models = {"gpu": list(gpus), "tpu": list(tpus)}
     for part in ("Cluster", "ClusterBase"):
-        for kind, ids in (("gpu", list(gpus)), ("tpu", list(tpus))):
+        for kind, ids in models.items():
             schema = _replaced(schema, ("$defs", part, *_pool_keys(kind), "model", "examples"), ids)
     return ClusterSchema(schema)
 
