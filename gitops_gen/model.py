@@ -282,7 +282,8 @@ class PoolResources:
     """What the nodes of one pool will advertise, derived once for every component.
 
     `resources` counts per node; `labels` are the node labels that somebody must set;
-    `product` is the value of `nvidia.com/gpu.product` where it is known.
+    `product` is the value of `nvidia.com/gpu.product` where it is known. `accelerators` says
+    that GPUs and TPUs are spoken for, even if pods cannot ask for any.
     """
 
     pool: str
@@ -291,6 +292,7 @@ class PoolResources:
     resources: Mapping[str, int]
     labels: Mapping[str, str]
     product: str | None = None
+    accelerators: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

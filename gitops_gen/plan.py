@@ -46,6 +46,7 @@ def plan_cluster(spec: ClusterSpec, components: Sequence[Component], previous: S
         applications=tuple(sorted(apps, key=lambda app: app.name)),
         health_checks=tuple(check for item in components for check in item.health_checks()),
         diagnostics=(
+            *_delivery(spec),
             *_values_findings(parts, spec, rendered),
             *namespace_conflicts(parts),
             *_unknown_window_apps(spec, apps),
@@ -132,6 +133,16 @@ def _values_findings(
             if isinstance(source, HelmSource) and _is_main(source, known) and part.values:
                 keys = known.chart_keys(source.chart, source.version)
                 yield from check_values(part.values, keys, _overlay_path(part.name))
+
+
+def _delivery(spec: ClusterSpec) -> Iterator[Diagnostic]:
+    if spec.gitops.delivery != "multi-source":
+        yield Diagnostic(
+            code="delivery-not-available",
+            message=f'delivery "{spec.gitops.delivery}" cannot be rendered by this version yet',
+            path=("spec", "gitops", "delivery"),
+            hint="leave it out: `multi-source` gives Argo CD the upstream chart and our values",
+        )
 
 
 def _unknown_window_apps(spec: ClusterSpec, apps: Iterable[Application]) -> Iterator[Diagnostic]:

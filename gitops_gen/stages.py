@@ -60,7 +60,7 @@ def compile_cluster(
     _stage(found, (*built.diagnostics, *versions), loaded.source_map)
     basic = tuple(base_rules(built.spec, knowledge.catalog))
     _stage(found, basic, loaded.source_map)
-    spec = advertise(built.spec, enabled)
+    spec = advertise(built.spec, enabled, knowledge.catalog)
     own = (fault for item in enabled for fault in item.rules(spec, _state_of(known)))
     _stage(found, own, loaded.source_map)
     plan = plan_cluster(spec, knowledge.components, known)

@@ -65,8 +65,11 @@ def _name(file: Path) -> str:
     return _NOT_DNS.sub("-", folder.lower()).strip("-") or "cluster"
 
 
-def _first_os(distribution: str) -> str:
-    """Return the operating system that a first spec for the distribution starts with."""
-    known = resources().catalog.data["distributions"]
-    assert isinstance(known, dict)
-    return str(known["distributions"][distribution]["firstOs"])  # type: ignore[index, call-overload]
+def _first_os(distribution: str) -> str | None:
+    """Return the operating system that a first spec starts with, None for an unknown distribution."""
+    match resources().catalog.data["distributions"]:
+        case {"distributions": dict(known)}:
+            match known.get(distribution):
+                case {"systems": [str(first), *_]}:
+                    return first
+    return None

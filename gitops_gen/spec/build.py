@@ -13,18 +13,21 @@ from gitops_gen.diagnostics import Diagnostic, Severity
 from gitops_gen.model import (
     Accept,
     ArgoCD,
+    Catalog,
     ClusterSpec,
     Component,
     ComponentSpec,
     Gitops,
     Kubernetes,
     NodePool,
+    PoolResources,
     Proxy,
     Registry,
     Secrets,
     Storage,
     Sync,
 )
+from gitops_gen.pools import unclaimed
 from gitops_gen.spec.schema import fill_defaults
 
 _COMMON = ("enabled", "provided", "version", "namespace", "values", "sync")
@@ -83,26 +86,28 @@ def build_spec(
     return Built(spec=spec, diagnostics=tuple(diagnostics))
 
 
-def advertise(spec: ClusterSpec, components: Sequence[Component]) -> ClusterSpec:
-    """Return the spec with what the nodes of each pool advertise, joined over the components."""
+def advertise(spec: ClusterSpec, components: Sequence[Component], catalog: Catalog) -> ClusterSpec:
+    """Return the spec with what the nodes of each pool advertise, joined over the components.
+
+    Devices of a pool that no component speaks for count whole.
+    """
     found = [
         resources for item in components if item.name in spec.components for resources in item.advertise(spec)
     ]
-    joined = {}
-    for resources in found:
-        known = joined.get(resources.pool)
-        joined[resources.pool] = (
-            resources
-            if known is None
-            else replace(
-                known,
-                resources={**known.resources, **resources.resources},
-                labels={**known.labels, **resources.labels},
-                product=known.product or resources.product,
-            )
-        )
+    joined: dict[str, PoolResources] = {}
+    for item in (*found, *unclaimed(spec, found, catalog)):
+        joined[item.pool] = _join(joined[item.pool], item) if item.pool in joined else item
     order = [pool.name for pool in spec.node_pools]
     return replace(spec, resources=tuple(joined[name] for name in order if name in joined))
+
+
+def _join(first: PoolResources, second: PoolResources) -> PoolResources:
+    return replace(
+        first,
+        resources={**first.resources, **second.resources},
+        labels={**first.labels, **second.labels},
+        product=first.product or second.product,
+    )
 
 
 def default_path(source: str, name: str) -> str:
