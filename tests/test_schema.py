@@ -11,7 +11,6 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
-from tests.schemas import VECTOR, cluster, read, schema
 
 from gitops_gen import model
 from gitops_gen.diagnostics import Diagnostic
@@ -27,6 +26,7 @@ from gitops_gen.spec.schema import (
     with_versions,
 )
 from gitops_gen.spec.tree import at, part_for
+from tests.schemas import VECTOR, cluster, read, schema
 
 SHARED = Path(__file__).parents[2] / "shared"
 KEYWORDS = frozenset(
@@ -401,6 +401,11 @@ def test_wrong_type_of_containers_says_how_to_write_them() -> None:
         '"storage" must be a map, not the text "ceph"',
         "known here: defaultClass, sharedClass",
     )
+
+
+def test_component_without_settings_is_shown_how_to_switch_it_on() -> None:
+    for value in (None, True, "on"):
+        assert _one(cluster(components={"vector": value})).hint == "write vector: {enabled: true}"
 
 
 def test_number_in_place_of_text_is_shown_as_the_user_wrote_it() -> None:

@@ -31,9 +31,7 @@ _OF_KEYS = ("unknown-key", "missing-key")
 def faults(data: Any, checker: Checker, raw: Raw) -> tuple[Diagnostic, ...]:
     """Return every fault; a value of the wrong type is not also held to the rest of its schema."""
     errors = checker.validator.iter_errors(data)
-    worded = [
-        item for error in errors for item in _worded(Failure(error, data, checker.schema, raw))
-    ]
+    worded = [item for error in errors for item in _worded(Failure(error, data, checker.schema, raw))]
     wrong = {item.path for item in worded if item.code in _OF_TYPE}
     kept = (item for item in worded if item.path not in wrong or item.code in _OF_TYPE + _OF_KEYS)
     return tuple(dict.fromkeys(kept))
@@ -127,7 +125,7 @@ def _wrong_type(failure: Failure) -> Diagnostic:
         code="wrong-type",
         message=f"{failure.name}{is_not}{article(kind_of(schema))}{instead}",
         path=path,
-        hint=_type_advice(value, written, schema),
+        hint=_type_advice(failure),
     )
 
 
@@ -142,8 +140,11 @@ def _unquoted_version(path: Path, value: float, written: str) -> Diagnostic:
     )
 
 
-def _type_advice(value: Any, written: str, schema: Schema) -> str:
+def _type_advice(failure: Failure) -> str:
+    value, written, schema = failure.value, failure.written, failure.schema
     kinds = _kinds(schema)
+    if "enabled" in properties(schema) and not isinstance(value, dict):
+        return f"write {last_key(failure.path)}: {{enabled: true}}"
     if value is None:
         return "give it a value, or remove the key"
     if "x-error" in schema and branches(schema):
@@ -222,9 +223,7 @@ def _bad_length(failure: Failure) -> Diagnostic:
         message = f"{failure.name} must not be empty"
     else:
         word = "least" if failure.keyword == "minLength" else "most"
-        message = (
-            f"{failure.name} has {len(failure.value)} characters; it must have at {word} {limit}"
-        )
+        message = f"{failure.name} has {len(failure.value)} characters; it must have at {word} {limit}"
     hint = first_sentence(str(failure.schema.get("description", "")))
     return Diagnostic(code="bad-pattern", message=message, path=failure.path, hint=hint)
 
