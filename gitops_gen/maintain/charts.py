@@ -25,6 +25,7 @@ _SCALARS = {
     "bool": ("tTfF", r"true|True|TRUE|false|False|FALSE"),
     "null": ("~nN", r"~|null|Null|NULL|"),
     "int": ("-+0123456789", r"[-+]?(0x[0-9a-fA-F]+|0o?[0-7]+|[1-9][0-9]*|0)"),
+    "merge": ("<", r"<<"),
     "float": ("-+.0123456789", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"),
 }
 HelmLoader.yaml_implicit_resolvers = {}

@@ -44,11 +44,11 @@ class _StrictLoader(HelmLoader):
     """Refuses a mapping that holds a key twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        twice = sorted({str(key) for key in keys if keys.count(key) > 1} - {"<<"})
-        if twice:
+        keys = [(key.tag, key.value) for key, _ in node.value]
+        twice = next((key for key in keys if keys.count(key) > 1), None)
+        if twice is not None:
             raise yaml.constructor.ConstructorError(
-                None, None, f"key twice: {twice[0]}", node.start_mark
+                None, None, f"key twice: {twice[1]}", node.start_mark
             )
         return super().construct_mapping(node, deep=deep)
 
@@ -101,6 +101,8 @@ def _components(package: Path, faults: list[str]) -> Iterator[tuple[str, Object]
     for file in sorted(package.glob("components/*/component.yaml")):
         folder = file.parent.name
         facts = _read(file, package, faults)
+        if facts is None:
+            continue
         wrong = list(check_component(facts, folder))
         faults += (f"components/{folder}/component.yaml: {fault}" for fault in wrong)
         fragment = file.with_name("schema.yaml")
@@ -194,12 +196,14 @@ def _snake(name: str) -> str:
 
 
 def _read(file: Path, package: Path, faults: list[str]) -> Json:
+    """Read one file; None, and a fault, where it is not YAML."""
     try:
         loaded: Json = yaml.load(file.read_bytes(), Loader=_StrictLoader)  # noqa: S506
-    except yaml.YAMLError as err:
-        faults.append(f"{file.relative_to(package).as_posix()}: {' '.join(str(err).split())}")
-        return {}
-    return loaded
+    except yaml.MarkedYAMLError as err:
+        line = f" in line {err.problem_mark.line + 1}" if err.problem_mark else ""
+        faults.append(f"{file.relative_to(package).as_posix()}: {err.problem}{line}")
+        return None
+    return {} if loaded is None else loaded
 
 
 def _digest(content: Mapping[str, Json], package: Path) -> str:
