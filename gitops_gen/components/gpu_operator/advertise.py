@@ -3,67 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from gitops_gen import pools
 from gitops_gen.components.gpu_operator.config_maps import device_plugin_config
 from gitops_gen.components.gpu_operator.context import Context
-from gitops_gen.components.gpu_operator.mig_labels import mig_set
 from gitops_gen.components.gpu_operator.recipes import GpuPool
-from gitops_gen.components.gpu_operator.resources import (
-    pool_resources,
-    product_label,
-    workload,
-)
+from gitops_gen.components.gpu_operator.resources import serves_containers, workload
 from gitops_gen.model import PoolResources
-
-_MIG = "nvidia.com/mig.config"
-_DEVICE_PLUGIN = "nvidia.com/device-plugin.config"
 
 
 def advertised(context: Context) -> Iterator[PoolResources]:
     """Yield the resources and labels of each GPU pool, in the order of the pools."""
     for pool in context.pools:
-        yield PoolResources(
-            pool=pool.name,
-            nodes=pool.pool.nodes,
-            use=pool.pool.use,
-            resources=dict(pool_resources(context, pool)),
-            labels=node_labels(context, pool),
-            product=product_label(context, pool),
-        )
+        yield advertised_by(context, pool)
 
 
 def node_labels(context: Context, pool: GpuPool) -> dict[str, str]:
     """Return the labels that somebody must set on the nodes of a pool."""
-    return dict(sorted({**_layout_labels(context, pool), **_operand_labels(context, pool)}.items()))
+    return dict(advertised_by(context, pool).labels)
 
 
-def _layout_labels(context: Context, pool: GpuPool) -> dict[str, str]:
-    labels: dict[str, str] = {}
-    if context.settings.gpu_cluster.enabled:
-        return labels
-    if context.mig_pools and pool.accelerator.mig_profiles:
-        labels[_MIG] = mig_set(pool, context.facts.mig)
+def advertised_by(context: Context, pool: GpuPool) -> PoolResources:
+    """Return what the nodes of one pool advertise; nothing with claims or virtual machines."""
     config = device_plugin_config(context)
-    if config is not None and len(config.data) > 1:
-        labels[_DEVICE_PLUGIN] = pool.name
-    return labels
+    found = pools.advertised(
+        pool.pool,
+        pool.accelerator,
+        context.settings.mig.strategy,
+        mig_in_cluster=bool(context.mig_pools),
+        several_configs=config is not None and len(config.data) > 1,
+    )
+    if not serves_containers(context, pool):
+        found = replace(found, resources={}, labels={})
+    labels = {**found.labels, **_workload_label(context, pool), **_operand_labels(context, pool)}
+    return replace(found, labels=dict(sorted(labels.items())))
+
+
+def _workload_label(context: Context, pool: GpuPool) -> dict[str, str]:
+    sandbox = context.settings.sandbox_workloads
+    kind = workload(context, pool)
+    if sandbox.mode == "none" or kind == sandbox.default_workload:
+        return {}
+    return {context.facts.workloads.label: kind}
 
 
 def _operand_labels(context: Context, pool: GpuPool) -> dict[str, str]:
-    """Labels where pools differ: what runs there, and operands that its nodes bring themselves."""
-    labels: dict[str, str] = {}
-    facts = context.facts
-    sandbox = context.settings.sandbox_workloads
-    kind = workload(context, pool)
-    if sandbox.mode != "none" and kind != sandbox.default_workload:
-        labels[facts.workloads.label] = kind
-    chosen = {
-        "toolkit": context.settings.toolkit,
-        "devicePlugin": context.settings.device_plugin,
+    """Keep operands off nodes that bring them, where other pools need them."""
+    settings = context.settings
+    asked = {"toolkit": settings.toolkit.enabled, "devicePlugin": settings.device_plugin.enabled}
+    return {
+        label: "false"
+        for operand, label in context.facts.deploy_labels.labels.items()
+        if pool.brings(operand) and asked.get(operand) is None and _runs(context, operand)
     }
-    for operand, label in facts.deploy_labels.labels.items():
-        here = context.driver_enabled if operand == "driver" else context.operand_enabled(operand)
-        forced = operand in chosen and chosen[operand].enabled is not None
-        if here and pool.brings(operand) and not forced:
-            labels[label] = "false"
-    return labels
+
+
+def _runs(context: Context, operand: str) -> bool:
+    return context.driver_enabled if operand == "driver" else context.operand_enabled(operand)

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from gitops_gen.components.gpu_operator.context import Context, of_pool, own
-from gitops_gen.components.gpu_operator.mig_labels import mig_set
 from gitops_gen.components.gpu_operator.recipes import GpuPool
 from gitops_gen.components.gpu_operator.resources import base_resources
 from gitops_gen.emit import emit
 from gitops_gen.model import Json, MigLayout, Object, Origin
+from gitops_gen.pools import MIG_DISABLED, devices, mig_config as mig_set, whole_gpus
 
 _METRICS_KEY = "dcgm-metrics.csv"
 _UNSHARED = "unshared"
@@ -65,10 +65,10 @@ def mig_config(context: Context) -> Config | None:
     if not layouts or context.settings.gpu_cluster.enabled:
         return None
     disabled: Json = [{"devices": "all", "mig-enabled": False}]
-    sets: dict[str, Json] = {context.facts.mig.disabled: disabled}
+    sets: dict[str, Json] = {MIG_DISABLED: disabled}
     for pool in context.mig_pools:
         if not _layouts(pool):
-            sets[mig_set(pool, context.facts.mig)] = _uniform(context, pool)
+            sets[mig_set(pool.pool)] = _uniform(context, pool)
     for pool in layouts:
         sets[pool.name] = list(_layout_entries(pool))
     document: Object = {"version": "v1", "mig-configs": sets}
@@ -150,11 +150,7 @@ def _layouts(pool: GpuPool) -> tuple[MigLayout, ...]:
 
 def _uniform(context: Context, pool: GpuPool) -> Json:
     """One entry for every model; filtered by PCI id where models make different counts of it."""
-    alike = [
-        other
-        for other in context.mig_pools
-        if mig_set(other, context.facts.mig) == mig_set(pool, context.facts.mig)
-    ]
+    alike = [other for other in context.mig_pools if mig_set(other.pool) == mig_set(pool.pool)]
     counts = {other.accelerator.id: _devices(other) for other in alike}
     if len({json.dumps(item, sort_keys=True) for item in counts.values()}) == 1:
         return [{"devices": "all", "mig-enabled": True, "mig-devices": _devices(pool)}]
@@ -182,15 +178,13 @@ def _device_filter(pool: GpuPool, vendor: str) -> Json:
 
 def _layout_entries(pool: GpuPool) -> Iterator[Json]:
     """One entry for each part of the layout; GPUs that it leaves out stay whole."""
-    assert pool.pool.gpu is not None
-    named: set[int] = set()
+    gpu = pool.pool.gpu
+    assert gpu is not None
     for part in _layouts(pool):
-        everywhere = part.devices == "all"
-        named |= set(range(pool.pool.gpu.count)) if everywhere else {int(d) for d in part.devices}
-        devices: Json = "all" if everywhere else [int(device) for device in part.devices]
+        chosen: Json = "all" if part.devices == "all" else [*part.devices]
         profiles: dict[str, Json] = dict(part.profiles)
-        yield {"devices": devices, "mig-enabled": True, "mig-devices": profiles}
-    rest = sorted(set(range(pool.pool.gpu.count)) - named)
-    if rest:
-        whole: list[Json] = [*rest]
-        yield {"devices": whole, "mig-enabled": False}
+        yield {"devices": chosen, "mig-enabled": True, "mig-devices": profiles}
+    if whole_gpus(gpu):
+        cut = {index for part in _layouts(pool) for index in devices(part, gpu)}
+        rest: list[Json] = [index for index in range(gpu.count) if index not in cut]
+        yield {"devices": rest, "mig-enabled": False}

@@ -83,7 +83,6 @@ class Reboot(_Facts, frozen=True, kw_only=True):
 class MigFacts(_Facts, frozen=True, kw_only=True):
     """Names that the MIG manager knows."""
 
-    disabled: str
     key: str
     defaults: tuple[str, ...]
 

@@ -12,6 +12,7 @@ from gitops_gen.components.gpu_operator.recipes import GpuPool
 from gitops_gen.components.gpu_operator.resources import workload
 from gitops_gen.components.gpu_operator.rules.driver import numbers
 from gitops_gen.diagnostics import Diagnostic, Severity
+from gitops_gen.pools import whole_gpus
 
 _SANDBOX = (*OWN, "sandboxWorkloads")
 
@@ -19,12 +20,29 @@ _SANDBOX = (*OWN, "sandboxWorkloads")
 def pool_rules(context: Context) -> Iterator[Diagnostic]:
     """Yield findings on single pools that only the GPU Operator knows of."""
     for pool in context.pools:
+        yield from _strategy(context, pool)
         yield from _mps(context, pool)
         yield from _plugin(context, pool)
         yield from _coherent_memory(context, pool)
         yield from _virtual(context, pool)
         yield from _label_rule(context, pool)
     yield from _sandbox(context)
+
+
+def _strategy(context: Context, pool: GpuPool) -> Iterator[Diagnostic]:
+    """Under `single` all GPUs of a node are cut alike; under `none` nobody offers the instances."""
+    gpu, strategy = pool.pool.gpu, context.settings.mig.strategy
+    if gpu is None or gpu.mig is None or strategy == "mixed":
+        return
+    profiles = {name for part in gpu.mig.layout for name in part.profiles}
+    if strategy == "none" or len(profiles) > 1 or (profiles and whole_gpus(gpu)):
+        what = "MIG instances" if strategy == "none" else "GPUs that are not all cut alike"
+        yield Diagnostic(
+            code="mig-strategy-too-narrow",
+            message=f'pool "{pool.name}" has {what}, which mig.strategy: {strategy} does not offer',
+            path=("spec", "nodePools", pool.index, "gpu", "mig"),
+            hint="set components.gpuOperator.mig.strategy: mixed",
+        )
 
 
 def _mps(context: Context, pool: GpuPool) -> Iterator[Diagnostic]:

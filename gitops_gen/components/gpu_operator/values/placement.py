@@ -86,6 +86,7 @@ def _toleration(taint: Taint) -> dict[str, Json]:
 def _tolerates(toleration: Any, taint: Taint) -> bool:
     if toleration.get("effect") not in (None, "", taint.effect):
         return False
+    key, value = toleration.get("key"), toleration.get("value", "")
     if toleration.get("operator") == "Exists":
-        return toleration.get("key") in (None, "", taint.key)
-    return toleration.get("key") == taint.key and toleration.get("value", "") == taint.value
+        return key in (None, "", taint.key)
+    return bool(key == taint.key and value == taint.value)
