@@ -10,10 +10,12 @@ from gitops_gen.catalog.versions import Version
 from gitops_gen.diagnostics import Diagnostic, Path
 from gitops_gen.model import (
     Application,
+    Catalog,
     ClusterSpec,
     Component,
     ComponentFacts,
     ComponentSpec,
+    HealthCheck,
     HelmSource,
     Json,
     ObjectIdentity,
@@ -29,7 +31,9 @@ State = Mapping[str, Mapping[str, Json]]
 """What may not change silently: `{app: {spec path: value}}`."""
 
 
-def plan_cluster(spec: ClusterSpec, components: Sequence[Component], previous: State) -> Plan:
+def plan_cluster(
+    spec: ClusterSpec, components: Sequence[Component], catalog: Catalog, previous: State
+) -> Plan:
     """Plan every Application of the cluster, in the order of their names.
 
     The user's raw `values` are laid over last, then the chart's objects are known. `previous`
@@ -44,7 +48,10 @@ def plan_cluster(spec: ClusterSpec, components: Sequence[Component], previous: S
     return Plan(
         spec=spec,
         applications=tuple(sorted(apps, key=lambda app: app.name)),
-        health_checks=tuple(check for item in components for check in item.health_checks()),
+        health_checks=(
+            *_common_health_checks(catalog),
+            *(check for item in components for check in item.health_checks()),
+        ),
         diagnostics=(
             *_delivery(spec),
             *_values_findings(parts, spec, rendered),
@@ -53,6 +60,13 @@ def plan_cluster(spec: ClusterSpec, components: Sequence[Component], previous: S
             *_state_changes(spec, apps, previous),
         ),
     )
+
+
+def _common_health_checks(catalog: Catalog) -> Iterator[HealthCheck]:
+    match catalog.data["health"]:
+        case {"checks": [*checks]}:
+            for item in checks:
+                yield HealthCheck(group=item["group"], kind=item["kind"], lua=item["lua"])
 
 
 def known_objects(source: HelmSource, facts: ComponentFacts, namespace: str) -> HelmSource:

@@ -46,6 +46,7 @@ def advertised(
         resources=pool_resources(pool, accelerator, mig_strategy),
         labels=_labels(pool, accelerator, mig_in_cluster, several_configs),
         product=product(pool, accelerator, mig_strategy),
+        accelerators=True,
     )
 
 

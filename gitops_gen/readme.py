@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gitops_gen import argocd
 from gitops_gen.diagnostics import Severity
-from gitops_gen.emit import emit
 from gitops_gen.model import (
     Application,
     ClusterSpec,
@@ -46,7 +44,6 @@ def tree_readme(plan: Plan, template: str) -> str:
         warnings=[item for item in plan.diagnostics if item.severity is Severity.WARNING],
         accepted=spec.accept,
         notes=[(app.name, note) for app in plan.applications for note in app.notes],
-        values_snippet=emit({"configs": {"cm": argocd.argocd_cm(spec, plan.health_checks)["data"]}}),
     )
 
 

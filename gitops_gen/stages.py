@@ -63,7 +63,7 @@ def compile_cluster(
     spec = advertise(built.spec, enabled, knowledge.catalog)
     own = (fault for item in enabled for fault in item.rules(spec, _state_of(known)))
     _stage(found, own, loaded.source_map)
-    plan = plan_cluster(spec, knowledge.components, known)
+    plan = plan_cluster(spec, knowledge.components, knowledge.catalog, known)
     _stage(found, plan.diagnostics, loaded.source_map)
     left = _weigh(found, plan, loaded.source_map)
     return Compiled(plan=replace(plan, diagnostics=left), source_map=loaded.source_map)

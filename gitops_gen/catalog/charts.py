@@ -62,9 +62,7 @@ def chart_objects(
     return tuple(dict.fromkeys(_identity(item, own, keys, values) for item in made))
 
 
-def _check_map(
-    values: Mapping[str, Json], at: Path, keys: ChartKeys, root: Path
-) -> Iterator[Diagnostic]:
+def _check_map(values: Mapping[str, Json], at: Path, keys: ChartKeys, root: Path) -> Iterator[Diagnostic]:
     for key, value in values.items():
         yield from _check_value(value, (*at, key), keys, root)
 
@@ -103,9 +101,7 @@ def _known_name(at: Path) -> str:
 def _unknown(at: Path, keys: ChartKeys, root: Path) -> Diagnostic:
     return Diagnostic(
         code="unknown-values-key",
-        message=(
-            f'values key "{format_path(at)}" is not known to chart {keys.chart} {keys.version}'
-        ),
+        message=(f'values key "{format_path(at)}" is not known to chart {keys.chart} {keys.version}'),
         path=(*root, *at),
         hint=_hint(_known_name(at), keys),
         on_key=True,
@@ -126,9 +122,7 @@ def _dead(at: Path, keys: ChartKeys, root: Path) -> Diagnostic:
     )
 
 
-def _mistyped(
-    value: Json, at: Path, entry: Mapping[str, Json], fault: Severity, root: Path
-) -> Diagnostic:
+def _mistyped(value: Json, at: Path, entry: Mapping[str, Json], fault: Severity, root: Path) -> Diagnostic:
     expected = " or ".join(_types(entry))
     quote = isinstance(value, int | float) and expected == "string"
     return Diagnostic(
@@ -301,9 +295,7 @@ def _identity(
     item: Mapping[str, Json], own: Mapping[str, str], keys: ChartKeys, values: Mapping[str, Json]
 ) -> ObjectIdentity:
     def fill(text: Json) -> str:
-        return _MARK.sub(
-            lambda mark: own.get(mark[0]) or str(_effective(mark[1], keys, values)), str(text)
-        )
+        return _MARK.sub(lambda mark: own.get(mark[0]) or str(_effective(mark[1], keys, values)), str(text))
 
     return ObjectIdentity(
         group=str(item["group"]),

@@ -27,7 +27,7 @@ from gitops_gen.model import (
     Storage,
     Sync,
 )
-from gitops_gen.pools import unclaimed
+from gitops_gen.devices import unclaimed
 from gitops_gen.spec.schema import fill_defaults
 
 _COMMON = ("enabled", "provided", "version", "namespace", "values", "sync")

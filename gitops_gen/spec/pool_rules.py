@@ -213,22 +213,6 @@ def machine_adds_up(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnostic]
             )
 
 
-def os_fits_distribution(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnostic]:
-    """Nodes of a distribution run the systems that it has."""
-    distribution = spec.kubernetes.distribution
-    match catalog.data["distributions"]:
-        case {"distributions": {**known}}:
-            systems = known[distribution]["systems"]
-    for index, pool in enumerate(spec.node_pools):
-        if pool.os is not None and pool.os not in systems:
-            yield Diagnostic(
-                code="os-not-in-distribution",
-                message=f'nodes of {distribution} do not run "{pool.os}"',
-                path=pool_path(index, "os"),
-                hint=f"systems of {distribution}: {', '.join(systems)}",
-            )
-
-
 def nodes_claimed_once(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnostic]:
     """Two pools may not find the same nodes: no node is claimed twice."""
     pools = list(enumerate(spec.node_pools))
@@ -306,7 +290,6 @@ POOL_RULES: tuple[Rule, ...] = (
     sharing_replicas,
     mps_without_mig,
     machine_adds_up,
-    os_fits_distribution,
     nodes_claimed_once,
     taints_differ,
     slurm_pools_are_tainted,
@@ -364,23 +347,8 @@ def _no_such_profile(accelerator: Accelerator, name: str, path: Path) -> Diagnos
 
 
 def _layout_faults(accelerator: Accelerator, part: MigLayout, path: Path) -> Iterator[Diagnostic]:
-    taken = mig_facts.slices(accelerator, part.profiles)
-    text = mig_facts.layout_text(part.profiles)
-    if not taken.fits:
-        yield Diagnostic(
-            code="mig-layout-too-large",
-            message=f"{text} needs {taken.compute} of {taken.compute_of} compute slices "
-            f"and {taken.memory} of {taken.memory_of} memory slices",
-            path=path,
-            hint=f"one {accelerator.name} has {taken.compute_of} compute and {taken.memory_of} memory slices",
-        )
-        return
-    for name, most in mig_facts.too_many(accelerator, part.profiles).items():
-        yield Diagnostic(
-            code="mig-layout-too-large",
-            message=f"one {accelerator.name} holds {most} of {name} at most, not {part.profiles[name]}",
-            path=(*path, name),
-        )
+    for fault in mig_facts.layout_faults(accelerator, part.profiles):
+        yield Diagnostic(code="mig-layout-too-large", message=fault, path=path)
 
 
 def _overlap(first: NodePool, second: NodePool) -> bool:
