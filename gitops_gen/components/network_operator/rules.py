@@ -210,7 +210,7 @@ def _own_policy(pool: FabricPool, longest: int) -> Iterator[Diagnostic]:
             pool,
             "fabric-needs-node-selector",
             f'pool "{name}" brings its network driver and another pool does not, '
-            "but nothing tells the nodes apart",
+            "but no label tells its nodes apart",
             f"give {name} a nodeSelector",
             "ofed",
             on_key=True,
