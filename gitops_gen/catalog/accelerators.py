@@ -10,13 +10,13 @@ from gitops_gen.model import Accelerator, MigProfile
 
 def accelerators_from(data: Mapping[str, Any]) -> Mapping[str, Accelerator]:
     """Return the accelerators of `catalog/data/accelerators.yaml`, in its order."""
-    return {id: _accelerator(id, row) for id, row in data.items()}
+    return {name: _accelerator(name, row) for name, row in data.items()}
 
 
-def _accelerator(id: str, row: Mapping[str, Any]) -> Accelerator:
+def _accelerator(name: str, row: Mapping[str, Any]) -> Accelerator:
     mig = row.get("mig", {})
     return Accelerator(
-        id=id,
+        id=name,
         vendor=row["vendor"],
         resource=row["resource"],
         name=row["name"],

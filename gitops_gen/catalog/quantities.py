@@ -26,7 +26,7 @@ def parse_cpu(text: str) -> Fraction:
     number, suffix = _split(text)
     if suffix not in ("", "m"):
         raise ValueError(
-            f'"{text}" is not a quantity of processors: write cores such as 2 or 0.5, or thousandths such as 500m'
+            f'"{text}" is not a quantity of processors: write cores such as 2 or 0.5, or thousandths as 500m'
         )
     return number / 1000 if suffix == "m" else number
 
