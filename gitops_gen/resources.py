@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from gitops_gen.catalog.accelerators import accelerators_from
 from gitops_gen.catalog.charts import chart_keys_from
+from gitops_gen.controller import ArgocdFacts, facts_from
 from gitops_gen.model import Catalog, ChartKeys, Component, ComponentFacts, Requirement
 from gitops_gen.spec.schema import ClusterSchema, cluster_schema, with_models, with_versions
 
@@ -40,6 +41,11 @@ class Resources:
             [item.id for item in models if item.vendor != "google"],
             [item.id for item in models if item.vendor == "google"],
         )
+
+    @cached_property
+    def argocd(self) -> ArgocdFacts:
+        """What Argo CD knows and since when."""
+        return facts_from(cast(Mapping[str, object], self.catalog.data["argocd"]))
 
     def component(self, name: str) -> Component:
         """Return the component of that name; KeyError if there is none."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gitops_gen.diagnostics import Diagnostic, Severity, SpecError, errors
-from gitops_gen.model import Accept, Catalog, ClusterSpec, Component, Plan
+from gitops_gen import argocd
+from gitops_gen.controller import ArgocdFacts, Document, check_documents
+from gitops_gen.diagnostics import Diagnostic, Path, Position, Severity, SpecError, errors
+from gitops_gen.model import Accept, Catalog, ClusterSpec, Component, Object, Plan, Traced
 from gitops_gen.plan import State, plan_cluster
+from gitops_gen.render import documents
 from gitops_gen.spec.build import advertise, build_spec
 from gitops_gen.spec.document import check_document
 from gitops_gen.spec.load import Loaded, SourceMap
 from gitops_gen.spec.rules import base_rules
 from gitops_gen.spec.schema import check_schema
 from gitops_gen.spec.versions import version_rules
-from gitops_gen.traced import format_path
+from gitops_gen.traced import format_path, origins_of
 
 STATE_CODE = "locked-state-changed"
 
@@ -27,6 +30,7 @@ class Knowledge:
     catalog: Catalog
     components: Sequence[Component]
     schema: Mapping[str, Any]
+    argocd: ArgocdFacts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,7 @@ class Compiled:
     """A plan whose diagnostics are those of all stages, with positions; none is an error."""
 
     plan: Plan
+    documents: Mapping[str, Object]
     source_map: SourceMap
 
     @property
@@ -65,8 +70,51 @@ def compile_cluster(
     _stage(found, own, loaded.source_map)
     plan = plan_cluster(spec, knowledge.components, knowledge.catalog, known)
     _stage(found, plan.diagnostics, loaded.source_map)
+    made = documents(plan)
+    _stage(found, controller_findings(plan, made, knowledge.argocd, loaded.source_map), loaded.source_map)
     left = _weigh(found, plan, loaded.source_map)
-    return Compiled(plan=replace(plan, diagnostics=left), source_map=loaded.source_map)
+    checked = replace(plan, diagnostics=left)
+    return Compiled(plan=checked, documents=made, source_map=loaded.source_map)
+
+
+def controller_findings(
+    plan: Plan, made: Mapping[str, Object], facts: ArgocdFacts, source_map: SourceMap
+) -> tuple[Diagnostic, ...]:
+    """Return what Argo CD's controller would refuse or ignore in the tree, at the lines that caused it."""
+    spec = plan.spec
+    apps = {argocd.application_name(spec, app.name): app for app in plan.applications}
+
+    def locate_in(name: str) -> Callable[[Path], Position | None] | None:
+        app = apps.get(name)
+        return None if app is None else lambda path: _cause(argocd.application(app, spec), path, source_map)
+
+    checked = [
+        Document(f"{spec.path}/{file}", data, locate_in(_name(data)))
+        for file, data in made.items()
+        if "kind" in data
+    ]
+    return check_documents(
+        checked,
+        argocd=facts,
+        version=spec.argocd.version,
+        files=[f"{spec.path}/{file}" for file in made],
+        repositories=[spec.gitops.repo_url],
+        objects={name: tuple(argocd.objects(app)) for name, app in apps.items()},
+        namespace=spec.argocd.namespace,
+    )
+
+
+def _name(data: Object) -> str:
+    metadata = data.get("metadata")
+    return str(metadata.get("name")) if isinstance(metadata, dict) else ""
+
+
+def _cause(made: Traced, path: Path, source_map: SourceMap) -> Position | None:
+    """Return the line of the spec that a part of an Application comes from, if one is to blame."""
+    for origin in origins_of(made, path):
+        if origin.kind == "spec" and source_map.has(origin.path):
+            return source_map.value(origin.path)
+    return None
 
 
 def _stage(found: list[Diagnostic], new: Iterable[Diagnostic], source_map: SourceMap) -> None:

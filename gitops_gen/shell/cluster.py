@@ -30,7 +30,8 @@ class Prepared:
 
     def tree(self) -> Mapping[str, bytes]:
         """Render every file of the tree, the lock included."""
-        rendered = render(self.compiled.plan, self.inputs, template("tree-readme.md.j2"))
+        made = self.compiled
+        rendered = render(made.plan, made.documents, self.inputs, template("tree-readme.md.j2"))
         return {path: text.encode() for path, text in rendered.files.items()}
 
     def target(self, output: Path | None) -> Path:
@@ -41,7 +42,9 @@ class Prepared:
 
 def knowledge(known: Resources) -> Knowledge:
     """Return what the pure stages need of the resources."""
-    return Knowledge(catalog=known.catalog, components=known.components, schema=known.schema)
+    return Knowledge(
+        catalog=known.catalog, components=known.components, schema=known.schema, argocd=known.argocd
+    )
 
 
 def prepare(file: SpecFile, known: Resources, output: Path | None = None) -> Prepared:
@@ -106,8 +109,13 @@ def _unchanged(root: Path, digests: Mapping[str, str]) -> bool:
 
 def _previous(data: object, file: SpecFile, output: Path | None) -> State:
     target = _target(data, file, output)
-    state = read_lock(target).get("state", {}) if target is not None else {}
-    return state if isinstance(state, dict) else {}
+    lock = read_lock(target) if target is not None else {}
+    state, charts = lock.get("state"), lock.get("charts")
+    versions = charts.items() if isinstance(charts, dict) else ()
+    return {
+        **(state if isinstance(state, dict) else {}),
+        "charts": {f"charts.{name}": version for name, version in versions},
+    }
 
 
 def _target(data: object, file: SpecFile, output: Path | None) -> Path | None:
