@@ -331,9 +331,7 @@ ARGO_VALUES: Mapping[str, Json] = {
 def test_cluster_scoped_objects_of_the_gpu_operator(version: str, own_crds: set[str]) -> None:
     keys = keys_of("gpu-operator", version)
     found = cluster_scoped(chart_objects(keys, ARGO_VALUES, "gpu-operator", "gpu-operator"))
-    nfd = {
-        f"{it}.nfd.k8s-sigs.io" for it in ("nodefeatures", "nodefeaturegroups", "nodefeaturerules")
-    }
+    nfd = {f"{it}.nfd.k8s-sigs.io" for it in ("nodefeatures", "nodefeaturegroups", "nodefeaturerules")}
     crd = ("apiextensions.k8s.io", "CustomResourceDefinition")
     rbac = "rbac.authorization.k8s.io"
     roles = (
@@ -390,9 +388,7 @@ def test_custom_resources_of_the_gpu_operator(values: Object, kinds: set[str]) -
 
 def test_config_maps_are_named_by_values() -> None:
     keys = keys_of("gpu-operator", "v26.7.0")
-    values: Object = {
-        "devicePlugin": {"config": {"create": True, "name": "sharing", "data": {"any": "x"}}}
-    }
+    values: Object = {"devicePlugin": {"config": {"create": True, "name": "sharing", "data": {"any": "x"}}}}
     found = chart_objects(keys, values, "gpu-operator", "gpus")
     assert ObjectIdentity(group="", kind="ConfigMap", name="sharing", namespace="gpus") in found
 
@@ -429,9 +425,7 @@ def test_cluster_scoped_objects_of_the_proven_project() -> None:
         for it in project["spec"]["clusterResourceWhitelist"]
         if it["kind"] != "Namespace"
     }
-    gpu = chart_objects(
-        keys_of("gpu-operator", "v26.7.0"), ARGO_VALUES, "gpu-operator", "gpu-operator"
-    )
+    gpu = chart_objects(keys_of("gpu-operator", "v26.7.0"), ARGO_VALUES, "gpu-operator", "gpu-operator")
     monitoring = chart_objects(
         keys_of("kube-prometheus-stack", "88.5.3"),
         {"grafana": {"enabled": False}},

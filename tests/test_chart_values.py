@@ -107,9 +107,7 @@ def unknown(key: str, chart: str = "gpu-operator v26.7.0") -> str:
         ({"nosuch": {"key": 1}}, "nosuch", ""),
     ],
 )  # fmt: skip
-def test_unknown_key_names_the_right_one(
-    gpu: ChartKeys, values: Object, key: str, hint: str
-) -> None:
+def test_unknown_key_names_the_right_one(gpu: ChartKeys, values: Object, key: str, hint: str) -> None:
     assert said(values, gpu) == [(unknown(key), hint)]
 
 
@@ -213,8 +211,7 @@ def test_wrong_type_is_named(
             "26.4.1",
             {"deployCR": True},
             "deployCR",
-            "remove it: the chart makes no NicClusterPolicy since v24.10.0; "
-            "nodePools[].fabric does here",
+            "remove it: the chart makes no NicClusterPolicy since v24.10.0; nodePools[].fabric does here",
         ),
         (
             "network-operator",
@@ -239,9 +236,7 @@ def test_wrong_type_is_named(
         ),
     ],
 )
-def test_hints_of_the_other_charts(
-    chart: str, version: str, values: Object, key: str, hint: str
-) -> None:
+def test_hints_of_the_other_charts(chart: str, version: str, values: Object, key: str, hint: str) -> None:
     assert said(values, keys_of(chart, version)) == [(unknown(key, f"{chart} {version}"), hint)]
 
 

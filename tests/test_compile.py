@@ -94,7 +94,8 @@ def test_catalogue_holds_components_data_and_schema(package: Path) -> None:
     assert isinstance(facts, dict)
     assert (facts["package"], facts["namespace"]) == ("example_operator", "example")
     versions, schema = facts["versions"], facts["schema"]
-    assert isinstance(versions, dict) and isinstance(schema, dict)
+    assert isinstance(versions, dict)
+    assert isinstance(schema, dict)
     assert list(versions) == ["v2.0.0", "v1.9.0"]
     assert schema["additionalProperties"] is False
     assert catalogue["data"] == {
@@ -106,9 +107,7 @@ def test_catalogue_holds_components_data_and_schema(package: Path) -> None:
 def test_compiling_twice_gives_the_same_bytes(package: Path) -> None:
     first, second = (dump_catalogue(compile_catalogue(package).catalogue) for _ in range(2))
     assert first == second
-    assert json.loads(first)["generated"] == (
-        "by python -m gitops_gen.maintain.compile, from the YAML facts"
-    )
+    assert json.loads(first)["generated"] == ("by python -m gitops_gen.maintain.compile, from the YAML facts")
 
 
 @pytest.mark.parametrize(
@@ -134,9 +133,7 @@ def test_check_finds_a_fresh_catalogue_and_a_stale_one(
     assert main([], package) == 0
     assert main(["--check"], package) == 0
     digest = (package / "catalog" / "compiled.digest").read_text()
-    assert (
-        json.loads((package / "catalog" / "compiled.json").read_text())["digest"] == digest.strip()
-    )
+    assert json.loads((package / "catalog" / "compiled.json").read_text())["digest"] == digest.strip()
     capsys.readouterr()
     edit(component_file(package), "8080", "8081")
     assert main(["--check"], package) == 1
@@ -176,9 +173,7 @@ def test_check_finds_a_fresh_catalogue_and_a_stale_one(
         ),
     ],
 )  # fmt: skip
-def test_wrong_shape_of_a_component_is_refused(
-    package: Path, old: str, new: str, fault: str
-) -> None:
+def test_wrong_shape_of_a_component_is_refused(package: Path, old: str, new: str, fault: str) -> None:
     edit(component_file(package), old, new)
     with pytest.raises(FactsError) as caught:
         compile_catalogue(package)
@@ -203,9 +198,7 @@ def test_key_written_twice_is_refused(package: Path) -> None:
     edit(component_file(package), "stack: platform", "stack: platform\nstack: gpu")
     with pytest.raises(FactsError) as caught:
         compile_catalogue(package)
-    assert caught.value.faults == (
-        "components/example_operator/component.yaml: key twice: stack in line 1",
-    )
+    assert caught.value.faults == ("components/example_operator/component.yaml: key twice: stack in line 1",)
 
 
 @pytest.mark.parametrize(
@@ -225,8 +218,9 @@ def test_wrong_schema_fragment_is_refused(package: Path, old: str, new: str, fau
 
 def test_component_without_schema_is_refused(package: Path) -> None:
     component_file(package).with_name("schema.yaml").unlink()
-    with pytest.raises(FactsError, match="components/example_operator: schema.yaml is missing"):
+    with pytest.raises(FactsError) as caught:
         compile_catalogue(package)
+    assert caught.value.faults == ("components/example_operator: schema.yaml is missing",)
 
 
 def test_component_that_is_no_mapping_is_refused() -> None:

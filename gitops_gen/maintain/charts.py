@@ -97,9 +97,7 @@ def subchart_switches(folder: Path) -> dict[str, str]:
     """Read which key switches which sub-chart on."""
     dependencies = read_yaml(folder / "Chart.yaml").get("dependencies") or []
     return {
-        item["condition"]: item.get("alias", item["name"])
-        for item in dependencies
-        if "condition" in item
+        item["condition"]: item.get("alias", item["name"]) for item in dependencies if "condition" in item
     }
 
 

@@ -47,9 +47,7 @@ class _StrictLoader(HelmLoader):
         keys = [(key.tag, key.value) for key, _ in node.value]
         twice = next((key for key in keys if keys.count(key) > 1), None)
         if twice is not None:
-            raise yaml.constructor.ConstructorError(
-                None, None, f"key twice: {twice[1]}", node.start_mark
-            )
+            raise yaml.constructor.ConstructorError(None, None, f"key twice: {twice[1]}", node.start_mark)
         return super().construct_mapping(node, deep=deep)
 
 
@@ -66,13 +64,9 @@ def compile_catalogue(package: Path) -> Compiled:
     content: Object = {"components": {**components}, "data": {**data}, "schema": schema}
     missing = [f"catalog/data/{stem}.yaml: {it}" for stem in data for it in unsourced(data[stem])]
     for facts in components.values():
-        own = {
-            key: value for key, value in facts.items() if key not in (*_SHAPE, "package", "schema")
-        }
+        own = {key: value for key, value in facts.items() if key not in (*_SHAPE, "package", "schema")}
         missing += (f"components/{facts['package']}/component.yaml: {it}" for it in unsourced(own))
-    return Compiled(
-        catalogue={**content, "digest": _digest(content, package)}, unsourced=tuple(missing)
-    )
+    return Compiled(catalogue={**content, "digest": _digest(content, package)}, unsourced=tuple(missing))
 
 
 def dump_catalogue(catalogue: Mapping[str, Json]) -> str:
@@ -91,9 +85,7 @@ def check_component(facts: Json, package: str) -> Iterator[str]:
     if isinstance(name, str) and (not _NAME.match(name) or _snake(name) != package):
         yield f"name {name!r} does not belong to folder {package}"
     yield from _check_versions(facts.get("versions"), facts.get("version"))
-    yield from _check_list(
-        facts.get("charts"), "charts", ("name", "repository", "source", "checked")
-    )
+    yield from _check_list(facts.get("charts"), "charts", ("name", "repository", "source", "checked"))
     yield from _check_list(facts.get("requires"), "requires", ("component", "reason"))
 
 
@@ -114,7 +106,7 @@ def _components(package: Path, faults: list[str]) -> Iterator[tuple[str, Object]
             yield str(facts.get("name")), {"package": folder, **facts, "schema": schema}
 
 
-def _check_versions(versions: Json, default: Json) -> Iterator[str]:
+def _check_versions(versions: object, default: Json) -> Iterator[str]:
     if not isinstance(versions, dict) or not versions:
         yield "versions must be a mapping of versions to facts"
         return
@@ -241,9 +233,7 @@ def main(arguments: list[str] | None = None, package: Path = PACKAGE) -> int:
     old = stale(files)
     findings = list(compiled.unsourced)
     if options.check:
-        findings += (
-            f"{file.name} is stale: run python -m gitops_gen.maintain.compile" for file in old
-        )
+        findings += (f"{file.name} is stale: run python -m gitops_gen.maintain.compile" for file in old)
     else:
         for file in old:
             file.write_text(files[file], "utf-8")

@@ -67,9 +67,7 @@ def unread(keys: Mapping[str, Object], reads: Mapping[str, Read]) -> Iterator[st
             yield name
 
 
-def schema_entries(
-    name: str, schema: Mapping[str, Json], source: str
-) -> Iterator[tuple[str, Object]]:
+def schema_entries(name: str, schema: Mapping[str, Json], source: str) -> Iterator[tuple[str, Object]]:
     """Yield the keys below `name` that a CRD's schema allows there."""
     items = schema.get("items")
     if isinstance(items, dict):

@@ -97,7 +97,7 @@ class Renderer:
             "-",
         ]
         command += [option for it in self.chart.api_versions for option in ("--api-versions", it)]
-        done = subprocess.run(command, input=values, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, input=values, capture_output=True, text=True, check=False)  # noqa: S603
         if done.returncode != 0:
             return None
         return frozenset(self._identities(done.stdout, release, named_by))
@@ -147,36 +147,56 @@ def discover(renderer: Renderer, toggles: Toggles, defaults: Mapping[str, Json])
     starts = [flip for flip in flips if (singles[flip[0][0]] or base) - base]
     starts += _pairs(toggles, singles, subchart_switches(renderer.folder))
     starts += map(_scenario, renderer.chart.scenarios)
-    for start, found in zip(starts, renderer.render_all(starts), strict=True):
-        below = frozenset().union(*((singles.get(name) or frozenset()) for name, _ in start))
-        new = (found or frozenset()) - base - (below if len(start) > 1 else frozenset())
-        if new:
-            _explain(renderer, start, new, toggles, effective, conditions)
+    with ThreadPoolExecutor(2) as pool:
+        told = pool.map(lambda start: _explain(renderer, start, base, toggles, effective), starts)
+        for needs in told:
+            for identity, condition in needs.items():
+                conditions.setdefault(identity, set()).add(condition)
     return [_entry(it, conditions[it], defaults) for it in sorted(conditions, key=_order)]
 
 
 def _explain(
     renderer: Renderer,
     start: Assignment,
-    new: frozenset[Identity],
+    base: frozenset[Identity],
     toggles: Toggles,
     effective: Iterable[str],
-    conditions: dict[Identity, set[Condition]],
-) -> None:
-    """Record for each new object which values of `start`, and which defaults, it needs."""
-    names = {name for name, _ in start}
-    kept = [(pair, tuple(other for other in start if other != pair)) for pair in start]
-    for name in _relevant(names, toggles, effective):
-        default, flip = toggles[name]
-        kept.append(((name, default), (*start, (name, flip))))
-    results = renderer.render_all(values for _, values in kept)
-    for identity in new:
-        needed = (
+) -> dict[Identity, Condition]:
+    """Say which values of `start`, and which defaults, each object that it adds needs."""
+    parts = [tuple(pair for pair in start if pair != other) for other in start]
+    fewer = [renderer.render(part) for part in parts]
+    known = frozenset().union(*(found or frozenset() for found in fewer)) if len(start) == 2 else base
+    new = (renderer.render(start) or frozenset()) - base - known
+    if not new:
+        return {}
+    names = _relevant({name for name, _ in start}, toggles, effective)
+    gone = dict(zip(start, fewer, strict=True))
+    gone |= {(name, toggles[name][0]): it for name, it in _removers(renderer, start, new, names, toggles)}
+    return {
+        identity: _condition(
             pair
-            for (pair, _), found in zip(kept, results, strict=True)
+            for pair, found in gone.items()
             if (pair in start if found is None else identity not in found)
         )
-        conditions.setdefault(identity, set()).add(_condition(needed))
+        for identity in new
+    }
+
+
+def _removers(
+    renderer: Renderer, start: Assignment, new: frozenset[Identity], names: list[str], toggles: Toggles
+) -> Iterator[tuple[str, Rendered]]:
+    """Find the keys whose flip takes away some of the `new` objects, halving the group of suspects."""
+    if not names:
+        return
+    found = renderer.render((*start, *((name, toggles[name][1]) for name in names)))
+    if found is not None and new <= found:
+        return
+    if len(names) == 1:
+        yield names[0], found
+        return
+    middle = len(names) // 2
+    yield from _removers(renderer, start, new, names[:middle], toggles)
+    yield from _removers(renderer, start, new, names[middle:], toggles)
 
 
 def _condition(pairs: Iterable[tuple[str, Json]]) -> Condition:

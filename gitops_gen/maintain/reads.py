@@ -46,17 +46,11 @@ _COMMENT = re.compile(r"\{\{-?\s*/\*.*?\*/\s*-?\}\}", re.DOTALL)
 _ACTION = re.compile(r"\{\{-?\s*(.*?)\s*-?\}\}", re.DOTALL)
 _STRING = re.compile(r"\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
 _CHAIN = re.compile(r"(?<![\w)\"'`])(\$\w*|)((?:\.[A-Za-z_]\w*)+)|(?<![\w)])(\$\w+)\b")
-_INDEX = re.compile(
-    r"\(?\s*(?:index|get)\s+((?:\$\w*)?(?:\.\w+)*)((?:\s+\"[^\"]+\")+)\s*\)?((?:\.\w+)*)"
-)
+_INDEX = re.compile(r"\(?\s*(?:index|get)\s+((?:\$\w*)?(?:\.\w+)*)((?:\s+\"[^\"]+\")+)\s*\)?((?:\.\w+)*)")
 _DOT = re.compile(r"(?<![\w.$)])\.(?!\w)")
 _ASSIGN = re.compile(r"(\$\w+)(?:\s*,\s*(\$\w+))?\s*:?=\s*(.*)", re.DOTALL)
-_PRINTING = re.compile(
-    r"\b(toYaml|toRawJson|toJson|toToml|toPrettyJson|tpl|range|merge\w*|mustMerge\w*)\b"
-)
-_PASSING = re.compile(
-    r"\b(include|template|dict|tuple|list|set|hasKey|omit|pick|concat|toString)\b"
-)
+_PRINTING = re.compile(r"\b(toYaml|toRawJson|toJson|toToml|toPrettyJson|tpl|range|merge\w*|mustMerge\w*)\b")
+_PASSING = re.compile(r"\b(include|template|dict|tuple|list|set|hasKey|omit|pick|concat|toString)\b")
 
 
 def chart_reads(folder: Path, prefix: KeyPath = ()) -> dict[str, Read]:
