@@ -26,7 +26,7 @@ def check_template_project(appset: Document, scope: Scope) -> Iterator[Diagnosti
     project = text(spec.get("project"))
     if "{{" in project:
         path = ("spec", "template", "spec", "project")
-        said = f'project "{project}" is chosen by the generator: its input must be as trusted as admins'
+        said = f'project "{project}" is chosen by the generator: its input decides on permissions'
         yield warning("appset-project-templated", path, said, "name the project")
 
 
@@ -78,7 +78,7 @@ def check_rolling_steps(appset: Document, scope: Scope) -> Iterator[Diagnostic]:
         for place, item in enumerate(items(mapping(step).get("matchExpressions"))):
             operator, known = text(mapping(item).get("operator")), scope.facts.enums.step_operator
             if operator not in known:
-                said = f'operator "{operator}" of a step is not {listed(known)}: it would match nothing'
+                said = f'operator "{operator}" of a step is not {listed(known)}: no match'
                 yield error("appset-step-operator", (*path, "matchExpressions", place), said)
         size = mapping(step).get("maxUpdate")
         if isinstance(size, str) and not _PERCENT.match(size) and not size.isdigit():

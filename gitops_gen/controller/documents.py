@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gitops_gen.catalog.versions import Version
+from gitops_gen.catalog.versions import Met, Version
 from gitops_gen.controller.facts import ArgocdFacts
 from gitops_gen.diagnostics import Path, Position
 from gitops_gen.model import ObjectIdentity
@@ -167,7 +167,7 @@ class Scope:
 
     def supports(self, since: str | None) -> bool:
         """Say whether this Argo CD has what came with the version `since`."""
-        return since is None or self.version.meets(Version.parse(since))
+        return since is None or self.version.meets(Version.parse(since)) is not Met.NO
 
 
 def mapping(value: object) -> Mapping[str, object]:

@@ -15,7 +15,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Base of the parts; `source` and `checked` of the data are for readers of the data."""
 
 
-class Option(Facts, kw_only=True):
+class Option(Facts, frozen=True, kw_only=True):
     """A sync or compare option: its values and where it is read, since when at the Application."""
 
     values: tuple[str, ...]
@@ -25,41 +25,41 @@ class Option(Facts, kw_only=True):
     severity: Literal["error", "warning"] = "error"
 
 
-class SyncOptions(Facts, kw_only=True):
+class SyncOptions(Facts, frozen=True, kw_only=True):
     """The known sync options; `on_applications` make sense as annotation of a child."""
 
     options: dict[str, Option]
     on_applications: tuple[str, ...]
 
 
-class CompareOptions(Facts, kw_only=True):
+class CompareOptions(Facts, frozen=True, kw_only=True):
     """The known compare options."""
 
     options: dict[str, Option]
 
 
-class Since(Facts, kw_only=True):
+class Since(Facts, frozen=True, kw_only=True):
     """The first version that has something."""
 
     since: str | None = None
     name: str = ""
 
 
-class Hooks(Facts, kw_only=True):
+class Hooks(Facts, frozen=True, kw_only=True):
     """The known hook types and deletion policies."""
 
     types: dict[str, Since]
     delete_policies: tuple[str, ...]
 
 
-class Finalizers(Facts, kw_only=True):
+class Finalizers(Facts, frozen=True, kw_only=True):
     """Finalizers that a user sets and those that only the controller sets."""
 
     cascade: tuple[str, ...]
     controller: tuple[str, ...]
 
 
-class Enums(Facts, kw_only=True):
+class Enums(Facts, frozen=True, kw_only=True):
     """Closed sets that the CRDs leave open."""
 
     strategy_type: tuple[str, ...]
@@ -76,7 +76,7 @@ class Enums(Facts, kw_only=True):
     go_template_options: tuple[str, ...]
 
 
-class Limits(Facts, kw_only=True):
+class Limits(Facts, frozen=True, kw_only=True):
     """Greatest lengths in characters, and how many generators a combination takes."""
 
     name: int
@@ -87,45 +87,45 @@ class Limits(Facts, kw_only=True):
     merge_generators: int
 
 
-class Cluster(Facts, kw_only=True):
+class Cluster(Facts, frozen=True, kw_only=True):
     """A cluster by its name and by its API server."""
 
     name: str
     server: str
 
 
-class FieldFloors(Facts, kw_only=True):
+class FieldFloors(Facts, frozen=True, kw_only=True):
     """The first version of a field, by `<type>.<field>`."""
 
     fields: dict[str, str]
 
 
-class HelmFacts(Facts, kw_only=True):
+class HelmFacts(Facts, frozen=True, kw_only=True):
     """Schemes that a value file's URL may have by default."""
 
     values_file_schemes: tuple[str, ...]
 
 
-class Names(Facts, kw_only=True):
+class Names(Facts, frozen=True, kw_only=True):
     """A list of names."""
 
     names: tuple[str, ...]
 
 
-class HealthKey(Facts, kw_only=True):
+class HealthKey(Facts, frozen=True, kw_only=True):
     """A key of argocd-cm."""
 
     key: str
 
 
-class RetiredRepository(Facts, kw_only=True):
+class RetiredRepository(Facts, frozen=True, kw_only=True):
     """A chart repository that is no longer filled, and what stands in its place."""
 
     repository: str
     replacement: str
 
 
-class CrdUpgrade(Facts, kw_only=True):
+class CrdUpgrade(Facts, frozen=True, kw_only=True):
     """The value that switches a chart's own CRD upgrade hook."""
 
     chart: str
@@ -133,7 +133,7 @@ class CrdUpgrade(Facts, kw_only=True):
     default: bool
 
 
-class ArgocdFacts(Facts, kw_only=True):
+class ArgocdFacts(Facts, frozen=True, kw_only=True):
     """What Argo CD knows and since when; made by `facts_from`."""
 
     api_version: str

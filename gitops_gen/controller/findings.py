@@ -14,9 +14,7 @@ def error(code: str, path: Path, message: str, hint: str = "") -> Diagnostic:
 
 def warning(code: str, path: Path, message: str, hint: str = "") -> Diagnostic:
     """Return a finding that works, but not as a reader would expect."""
-    return Diagnostic(
-        code=code, path=path, message=message, hint=hint, severity=Severity.WARNING
-    )
+    return Diagnostic(code=code, path=path, message=message, hint=hint, severity=Severity.WARNING)
 
 
 def notice(code: str, path: Path, message: str, hint: str = "") -> Diagnostic:
@@ -29,7 +27,9 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     by_lower = {item.lower(): item for item in sorted(known, reverse=True)}
-    near = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    near = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6) or [
+        item for item in by_lower if len(word) > 3 and item.startswith(word.lower())
+    ]
     return f'did you mean "{by_lower[near[0]]}"?' if near else ""
 
 

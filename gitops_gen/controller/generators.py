@@ -23,9 +23,7 @@ def check_generators(appset: Document, scope: Scope) -> Iterator[Diagnostic]:
         yield from _generator(mapping(item), ("spec", "generators", index), 0, scope)
 
 
-def _generator(
-    item: Mapping[str, object], path: Path, depth: int, scope: Scope
-) -> Iterator[Diagnostic]:
+def _generator(item: Mapping[str, object], path: Path, depth: int, scope: Scope) -> Iterator[Diagnostic]:
     kinds = [key for key in item if key != "selector"]
     if not kinds:
         yield error("appset-generator-empty", path, "a generator names no kind")
@@ -95,13 +93,12 @@ def generated_names(appset: Document) -> tuple[str, ...]:
 
 
 def _filled(name: str, elements: Sequence[object]) -> list[str]:
-    made = []
-    for element in elements:
-        values = mapping(element)
-        filled = _PLACEHOLDER.sub(lambda found: str(values.get(found[1], found[0])), name)
-        if filled and "{{" not in filled:
-            made.append(filled)
-    return made
+    filled = (_fill(name, mapping(element)) for element in elements)
+    return [made for made in filled if made and "{{" not in made]
+
+
+def _fill(name: str, values: Mapping[str, object]) -> str:
+    return _PLACEHOLDER.sub(lambda found: str(values.get(found[1], found[0])), name)
 
 
 def check_generated_names(appset: Document, scope: Scope) -> Iterator[Diagnostic]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_CLASS = re.compile(r"\[([!^]?)((?:\\.|[^\]\\])+)\]")
+_TOKEN = re.compile(r"\\(.)|\[([!^]?)((?:\\.|[^\]\\])+)\]|(\*+)|(.)", re.DOTALL)
 
 
 def glob_matches(pattern: str, text: str, separator: str = "") -> bool:
@@ -48,37 +48,34 @@ def has_glob(path: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _compile(pattern: str, separator: str, braces: bool) -> re.Pattern[str] | None:
+    """Return the pattern as a regular expression, None where Go could not read it."""
     one = f"[^{re.escape(separator)}]" if separator else "."
-    out, at, depth = "", 0, 0
-    while at < len(pattern):
-        sign = pattern[at]
-        found = _CLASS.match(pattern, at) if sign == "[" else None
-        if sign == "\\" and at + 1 < len(pattern):
-            at += 1
-            out += re.escape(pattern[at])
-        elif found:
-            out += f"[{'^' if found[1] else ''}{found[2]}]"
-            at = found.end() - 1
-        elif braces and pattern.startswith("**", at):
-            out += ".*"
-            at += len(pattern[at:]) - len(pattern[at:].lstrip("*")) - 1
-        elif sign in "*?":
-            out += one + ("*" if sign == "*" else "")
-        elif braces and sign == "{":
-            out, depth = out + "(?:", depth + 1
-        elif depth and sign == "}":
-            out, depth = out + ")", depth - 1
-        elif depth and sign == ",":
-            out += "|"
-        elif sign == "[":
-            return None
+    out, depth = [], 0
+    for found in _TOKEN.finditer(pattern):
+        sign = found[0]
+        if braces and sign in "{}":
+            depth += 1 if sign == "{" else -1
+            out.append("(?:" if sign == "{" else ")")
+        elif sign == "," and depth:
+            out.append("|")
         else:
-            out += re.escape(sign)
-        at += 1
-    return None if depth else _regex(out)
+            out.append(_translate(found, one, braces))
+    return None if depth else _regex("".join(out))
+
+
+def _translate(found: re.Match[str], one: str, braces: bool) -> str:
+    escaped, negated, signs, stars, other = found.groups()
+    if stars:
+        return ".*" if braces and len(stars) > 1 else f"{one}*"
+    if signs:
+        return f"[{'^' if negated else ''}{signs}]"
+    if other == "?":
+        return one
+    return "[" if other == "[" else re.escape(escaped or other)
 
 
 def _regex(text: str) -> re.Pattern[str] | None:
+    """Compile; a bracket that is left open stays one, so that it fails here."""
     try:
         return re.compile(text, re.DOTALL)
     except re.error:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+_BARE_PATH = re.compile(r"[A-Za-z_][\w-]*\.")
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 _DANGLING = ("|", ",", "==", "!=", "<", ">", "+", "*", "//", " and", " or")
 
@@ -11,9 +14,9 @@ def jq_fault(expression: str) -> str:
     text = expression.strip()
     if not text:
         return "it is empty"
-    if not (text[0] in ".([\"$" or text[0].isalpha()):
+    if not (text[0] in '.(["$' or text[0].isalpha()):
         return "it must begin with a path such as .spec"
-    if text[0] != "." and text[0].isalpha() and "." in text.split("(")[0]:
+    if _BARE_PATH.match(text):
         return "a path begins with a dot"
     return _bracket_fault(text) or _end_fault(text)
 

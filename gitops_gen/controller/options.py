@@ -46,7 +46,7 @@ def _too_new(option: str, found: Option, path: Path, scope: Scope) -> Diagnostic
         "argocd-field-too-new",
         path,
         f"the option {option} of an Application needs Argo CD {found.since}; "
-        f"this one is {scope.version}",
+        f"this one is {scope.version.text}",
         "set it as an annotation on each resource",
     )
 

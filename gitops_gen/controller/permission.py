@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gitops_gen.controller.documents import Application, Document, Scope, entries, items, mapping, text
+from gitops_gen.controller.documents import (
+    Application,
+    Document,
+    Scope,
+    entries,
+    items,
+    mapping,
+    text,
+)
 from gitops_gen.controller.findings import error, notice
 from gitops_gen.controller.globs import glob_matches, permits, shell_matches
 from gitops_gen.controller.names import normalise_repository
@@ -65,7 +73,7 @@ def _destination(
     app: Application, project: Document, namespace: str, path: Path, scope: Scope
 ) -> Iterator[Diagnostic]:
     server, name = _cluster(app, scope)
-    if (not server and not name) or app.literal(server) is None or app.literal(name) is None:
+    if not (server or name) or app.literal(server) is None or app.literal(name) is None:
         return
     permitted = _permits_destination(project, server, name, namespace)
     said = f'"{namespace}" on {name or server}'
@@ -87,18 +95,19 @@ def _destination(
 
 
 def _cluster(app: Application, scope: Scope) -> tuple[str, str]:
+    """Return server and name, as far as they are known; both empty where Argo CD would refuse."""
     destination, local = mapping(app.spec.get("destination")), scope.facts.in_cluster
     server = text(destination.get("server")).rstrip("/")
     name = text(destination.get("name"))
+    if server and name:
+        return "", ""
     if server == local.server or name == local.name:
         return local.server, local.name
     return server, name
 
 
-def _permits_destination(
-    project: Document, server: str, name: str, namespace: str
-) -> bool | None:
-    """Follow Argo CD's loop over the entries; None where only the other name of a cluster decides."""
+def _permits_destination(project: Document, server: str, name: str, namespace: str) -> bool | None:
+    """Follow Argo CD's loop over the entries; None where the cluster's other name decides."""
     found, unknown = False, False
     for item in items(_spec(project).get("destinations")):
         entry = {key: text(mapping(item).get(key)) for key in ("server", "name", "namespace")}
@@ -107,19 +116,19 @@ def _permits_destination(
         by_namespace = permits(entry["namespace"], namespace)
         if (by_name or by_server) and by_namespace:
             found = True
-        elif _denies(entry, "name", by_name, name) or (
-            _denies(entry, "server", by_server, server) and by_namespace
+        elif (
+            _denies(entry["name"], name, by_name)
+            or (by_namespace and _denies(entry["server"], server, by_server))
+            or (by_server and _denies(entry["namespace"], "*", by_namespace))
         ):
-            return False
-        elif not by_namespace and entry["namespace"].startswith("!") and by_server:
             return False
         elif by_namespace:
             unknown |= bool(entry["server"] if not server else entry["name"] and not name)
     return True if found else None if unknown else False
 
 
-def _denies(entry: Mapping[str, str], key: str, matched: bool, known: str) -> bool:
-    return bool(known) and not matched and entry[key].startswith("!")
+def _denies(pattern: str, known: str, matched: bool) -> bool:
+    return bool(known) and not matched and pattern.startswith("!")
 
 
 def check_cluster_objects(app: Application, scope: Scope) -> Iterator[Diagnostic]:
@@ -140,7 +149,10 @@ def check_cluster_objects(app: Application, scope: Scope) -> Iterator[Diagnostic
 def _permits_object(project: Document, item: ObjectIdentity) -> bool:
     spec = _spec(project)
     if item.namespace:
-        allowed, denied = spec.get("namespaceResourceWhitelist"), spec.get("namespaceResourceBlacklist")
+        allowed, denied = (
+            spec.get("namespaceResourceWhitelist"),
+            spec.get("namespaceResourceBlacklist"),
+        )
         return (allowed is None or _lists(allowed, item)) and not _lists(denied, item)
     allowed, denied = spec.get("clusterResourceWhitelist"), spec.get("clusterResourceBlacklist")
     return _lists(allowed, item) and not _lists(denied, item)

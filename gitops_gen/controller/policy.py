@@ -35,9 +35,7 @@ def check_sync_options(app: Application, scope: Scope) -> Iterator[Diagnostic]:
     known, path = scope.facts.sync_options.options, app.at("spec", "syncPolicy", "syncOptions")
     for index, option in entries(app.sync_policy.get("syncOptions")):
         if app.literal(option) is not None:
-            yield from check_option(
-                option, (*path, index), known, scope, kind="sync", on_app=True
-            )
+            yield from check_option(option, (*path, index), known, scope, kind="sync", on_app=True)
     yield from check_conflicts(app.sync_options, path, "sync")
     if {"Replace=true", "ServerSideApply=true"} <= set(app.sync_options):
         said = "Replace=true beats ServerSideApply=true"

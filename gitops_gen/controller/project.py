@@ -55,7 +55,8 @@ def check_duplicates(project: Document, scope: Scope) -> Iterator[Diagnostic]:
     for key in ("sourceRepos", "sourceNamespaces"):
         yield from _repeated(("spec", key), [entry for _, entry in entries(spec.get(key))])
     yield from _repeated(
-        ("spec", "destinations"), [_destination_key(item) for item in items(spec.get("destinations"))]
+        ("spec", "destinations"),
+        [_destination_key(item) for item in items(spec.get("destinations"))],
     )
     roles = items(spec.get("roles"))
     yield from _repeated(("spec", "roles"), [text(mapping(role).get("name")) for role in roles])
@@ -168,7 +169,10 @@ def check_signatures(project: Document, scope: Scope) -> Iterator[Diagnostic]:
         yield warning("project-signature-keys", path, said, "use sourceIntegrity")
     git = mapping(mapping(spec.get("sourceIntegrity")).get("git"))
     for index, item in enumerate(items(git.get("policies"))):
-        mode, known = text(mapping(mapping(item).get("gpg")).get("mode")), scope.facts.enums.gpg_mode
+        mode, known = (
+            text(mapping(mapping(item).get("gpg")).get("mode")),
+            scope.facts.enums.gpg_mode,
+        )
         if mode and mode not in known:
             place = ("spec", "sourceIntegrity", "git", "policies", index, "gpg", "mode")
             said = f'"{mode}" is not a mode: {listed(known)}'

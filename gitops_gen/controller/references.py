@@ -46,7 +46,7 @@ def check_ref_sources(app: Application, scope: Scope) -> Iterator[Diagnostic]:
             said = f'the source with ref "{ref}" may not have a chart'
             yield error("argocd-ref-chart", path, said, "value files come from Git sources only")
         elif source.text("path"):
-            said = f'the source with ref "{ref}" has a path, so its files are also applied as manifests'
+            said = f'the source with ref "{ref}" has a path, so its files are applied too'
             hint = "split it: one source with ref, one with path"
             yield warning("argocd-ref-with-path", (*source.path, "path"), said, hint)
 
@@ -210,7 +210,7 @@ def _substituted(app: Application) -> Iterator[tuple[Path, str]]:
 
 
 def _leading(entry: str) -> str:
-    first = entry.split("/")[0]
+    first = entry.partition("/")[0]
     return first[1:] if first.startswith("$") else ""
 
 

@@ -23,9 +23,7 @@ def check_shape(document: Document, scope: Scope) -> Iterator[Diagnostic]:
     return _check_fields(document.kind, document.data, (), scope)
 
 
-def _check_fields(
-    name: str, data: Mapping[str, object], path: Path, scope: Scope
-) -> Iterator[Diagnostic]:
+def _check_fields(name: str, data: Mapping[str, object], path: Path, scope: Scope) -> Iterator[Diagnostic]:
     fields = {key.removesuffix("!"): shape for key, shape in scope.facts.types[name].items()}
     for key, value in data.items():
         if key in fields:
@@ -41,9 +39,7 @@ def _check_fields(
     yield from _missing(name, data, path, scope)
 
 
-def _missing(
-    name: str, data: Mapping[str, object], path: Path, scope: Scope
-) -> Iterator[Diagnostic]:
+def _missing(name: str, data: Mapping[str, object], path: Path, scope: Scope) -> Iterator[Diagnostic]:
     for key in scope.facts.types[name]:
         field = key.removesuffix("!")
         if field != key and field not in data:
@@ -61,7 +57,7 @@ def too_new(path: Path, what: str, since: str | None, scope: Scope) -> Diagnosti
     return error(
         "argocd-field-too-new",
         path,
-        f"{what} needs Argo CD {since}; this one is {scope.version}",
+        f"{what} needs Argo CD {since}; this one is {scope.version.text}",
         "leave it out, or raise the Argo CD version",
     )
 

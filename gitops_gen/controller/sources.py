@@ -26,7 +26,7 @@ def check_source_present(app: Application, scope: Scope) -> Iterator[Diagnostic]
 
 
 def check_source_ignored(app: Application, scope: Scope) -> Iterator[Diagnostic]:
-    """Warn of sources that another one hides: sourceHydrator beats sources, sources beats source."""
+    """Warn of sources that another one hides: sourceHydrator beats sources beats source."""
     present = [key for key in ("sourceHydrator", "sources", "source") if app.spec.get(key)]
     for key in present[1:]:
         yield warning(
@@ -232,7 +232,7 @@ def check_skip_crds(app: Application, scope: Scope) -> Iterator[Diagnostic]:
                 said = f"skipCrds leaves the CRDs to the hook that {upgrade.value} switches"
                 yield warning("argocd-skip-crds", path, said, "let Argo CD apply the CRDs")
             else:
-                said = f"with skipCrds and {upgrade.value}: false nothing would install or upgrade the CRDs"
+                said = f"with {upgrade.value}: false nothing would install or upgrade the CRDs"
                 yield error("argocd-crds-not-installed", path, said, "remove skipCrds")
 
 
@@ -265,8 +265,8 @@ def own_sources(app: Application, scope: Scope) -> Iterator[Source]:
 
 def resolve(folder: str, path: str) -> str | None:
     """Return the path seen from the repository's root, None if it leaves it; the root is empty."""
-    parts = [] if path.startswith("/") else [part for part in folder.split("/") if part]
-    for part in path.split("/"):
+    parts: list[str] = []
+    for part in (path if path.startswith("/") else f"{folder}/{path}").split("/"):
         if part == "..":
             if not parts:
                 return None

@@ -34,7 +34,7 @@ def _made(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def check_wave_health(documents: Sequence[Document], scope: Scope) -> Iterator[Finding]:
-    """Say that waves of Applications order nothing without a health check for Applications (C41)."""
+    """Say that waves of Applications wait for nothing without their health check (C41)."""
     waved = {_wave(item): item for item in documents if item.kind == "Application"}
     if len(waved) < 2:
         return
