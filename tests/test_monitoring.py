@@ -14,18 +14,12 @@ ON = "monitoring: {enabled: true}"
 CONTROL_PLANE = ("kubeControllerManager", "kubeScheduler", "kubeProxy", "kubeEtcd")
 
 
-def app(
-    components: str = ON, body: str = "env: lab\n", pools: str = POOL
-) -> Application:
+def app(components: str = ON, body: str = "env: lab\n", pools: str = POOL) -> Application:
     plan = compile_text(spec_text(body, pools=pools, components=components)).plan
-    return next(
-        item for item in plan.applications if item.name == "kube-prometheus-stack"
-    )
+    return next(item for item in plan.applications if item.name == "kube-prometheus-stack")
 
 
-def values(
-    components: str = ON, body: str = "env: lab\n", pools: str = POOL
-) -> dict[str, Any]:
+def values(components: str = ON, body: str = "env: lab\n", pools: str = POOL) -> dict[str, Any]:
     source = app(components, body, pools).sources[0]
     assert isinstance(source, HelmSource)
     assert source.release_name == "kube-prometheus-stack"
@@ -48,9 +42,7 @@ def test_grafana_password_is_never_made_up() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "distribution", ["k3s", "rke2", "microk8s", "eks", "aks", "oke", "gke"]
-)
+@pytest.mark.parametrize("distribution", ["k3s", "rke2", "microk8s", "eks", "aks", "oke", "gke"])
 def test_unreachable_scrapers_are_off(distribution: str) -> None:
     found = values(body=on(distribution))
     assert {name: found[name] for name in CONTROL_PLANE} == {
@@ -59,13 +51,14 @@ def test_unreachable_scrapers_are_off(distribution: str) -> None:
     assert ("coreDns" in found) is (distribution == "gke")
 
 
-@pytest.mark.parametrize("distribution", ["kubeadm", "talos"])
-def test_reachable_scrapers_stay_on_with_a_note(distribution: str) -> None:
-    assert not set(CONTROL_PLANE) & set(values(body=on(distribution)))
-    (note,) = app(body=on(distribution)).notes
-    assert note.startswith(
-        f"On {distribution} the controller manager, scheduler, etcd and kube-proxy"
-    )
+@pytest.mark.parametrize(("distribution", "system"), [("kubeadm", "ubuntu-24.04"), ("talos", "talos")])
+def test_reachable_scrapers_stay_on_with_a_note(distribution: str, system: str) -> None:
+    planned = app(body=on(distribution), pools=f"- {{name: cpu, nodes: 3, os: {system}}}\n")
+    source = planned.sources[0]
+    assert isinstance(source, HelmSource)
+    assert not set(CONTROL_PLANE) & set(source.values.data)
+    (note,) = planned.notes
+    assert note.startswith(f"On {distribution} the controller manager, scheduler, etcd and kube-proxy")
 
 
 def test_prune_needs_approval_and_webhooks_may_differ() -> None:
@@ -82,9 +75,7 @@ def test_prune_needs_approval_and_webhooks_may_differ() -> None:
 @pytest.mark.parametrize("state", ["enabled: true", "provided: true"])
 def test_cert_manager_makes_the_webhooks_certificate(state: str) -> None:
     found = values(f"{ON}\ncertManager: {{{state}}}")
-    assert found["prometheusOperator"]["admissionWebhooks"] == {
-        "certManager": {"enabled": True}
-    }
+    assert found["prometheusOperator"]["admissionWebhooks"] == {"certManager": {"enabled": True}}
 
 
 def test_volume_takes_the_clusters_class_unless_it_names_one() -> None:
