@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-_WORD = (
-    r"(?:password|passwd|passphrase|bindpw|token|secret|credentials?|api[_-]?key|private[_-]?key)"
-)
+_WORD = r"(?:password|passwd|passphrase|bindpw|token|secret|credentials?|api[_-]?key|private[_-]?key)"
 _SECRET = rf"(?i)(?:.*[^a-z])?[a-z]*{_WORD}s?\Z"
 _ENTRY = r"""(?x)
     (?P<key> ["']? [A-Za-z0-9_.-]+ ["']? ) (?P<colon> \s* : \s+ )
@@ -55,9 +53,7 @@ def _end_of_plain(line: str, start: int) -> int:
     """Return where an unquoted value ends: at a comment, or in a flow mapping at its end."""
     comment = line.find(" #", start)
     end = len(line) if comment < 0 else comment
-    stop = (
-        re.compile(_IN_FLOW).search(line, start, end) if re.search(r"[{\[]", line[:start]) else None
-    )
+    stop = re.compile(_IN_FLOW).search(line, start, end) if re.search(r"[{\[]", line[:start]) else None
     return len(line[: stop.start() if stop else end].rstrip())
 
 

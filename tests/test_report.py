@@ -36,14 +36,14 @@ def _fault(**parts: object) -> Diagnostic:
 
 def _text(line: str, column: int = 1, **parts: object) -> list[str]:
     item = _fault(position=Position(file=FILE, line=1, column=column), **parts)
-    return render_text([item], lambda position: line).splitlines()
+    return render_text([item], lambda _: line).splitlines()
 
 
 # --- text --------------------------------------------------------------------------------------
 
 
 def test_text_shows_place_message_source_caret_and_hint() -> None:
-    assert render_text([_fault()], lambda position: LINE) == (
+    assert render_text([_fault()], lambda _: LINE) == (
         'clusters/prod/cluster.yaml:14:20: error[unknown-gpu-model]: "h10O" is not a known accelerator\n'
         "        gpu: {model: h10O, count: 8}\n"
         "                     ^\n"
@@ -54,18 +54,18 @@ def test_text_shows_place_message_source_caret_and_hint() -> None:
 @pytest.mark.parametrize("position", [None, Position(file=FILE, line=0, column=0)])
 def test_text_without_a_position_names_the_file(position: Position | None) -> None:
     item = _fault(code="yaml-empty", message="nothing in it", hint="", position=position)
-    text = render_text([item], lambda place: "never asked", file=FILE)
+    text = render_text([item], lambda _: "never asked", file=FILE)
     assert text == "clusters/prod/cluster.yaml: error[yaml-empty]: nothing in it\n"
 
 
 def test_text_without_any_place_begins_with_the_severity() -> None:
     item = _fault(hint="", position=None, severity=Severity.WARNING, message="odd")
-    assert render_text([item], lambda place: "") == "warning[unknown-gpu-model]: odd\n"
+    assert render_text([item], lambda _: "") == "warning[unknown-gpu-model]: odd\n"
 
 
 def test_color_only_adds_escapes() -> None:
-    plain = render_text([_fault()], lambda position: LINE)
-    colored = render_text([_fault()], lambda position: LINE, True)
+    plain = render_text([_fault()], lambda _: LINE)
+    colored = render_text([_fault()], lambda _: LINE, True)
     assert "\x1b[1;31merror[unknown-gpu-model]\x1b[0m" in colored
     stripped = colored
     for code in ("1", "1;31", "1;32"):
@@ -89,7 +89,8 @@ def test_combining_characters_take_no_room() -> None:
 def test_long_line_is_shortened_around_the_column() -> None:
     line = "a" * 300 + "X" + "b" * 300
     _, source, caret, _ = _text(line, column=301)
-    assert source.startswith("  …a") and source.endswith("b…")
+    assert source.startswith("  …a")
+    assert source.endswith("b…")
     assert len(source) == 2 + 1 + 100 + 1
     assert source[caret.index("^")] == "X"
 
@@ -104,8 +105,9 @@ def test_empty_source_line_is_left_out() -> None:
 
 
 def test_control_characters_cannot_reach_the_terminal() -> None:
-    text = render_text([_fault(message="\x1b[2Jgone")], lambda position: "a\x1b[31mb\x07")
-    assert "\x1b" not in text and "\x07" not in text
+    text = render_text([_fault(message="\x1b[2Jgone")], lambda _: "a\x1b[31mb\x07")
+    assert "\x1b" not in text
+    assert "\x07" not in text
     assert "\N{REPLACEMENT CHARACTER}[2Jgone" in text
 
 

@@ -30,10 +30,42 @@ from tests.schemas import VECTOR, cluster, read, schema
 
 SHARED = Path(__file__).parents[2] / "shared"
 KEYWORDS = frozenset(
-    """type enum const description default examples pattern properties required items minItems
-    maxItems uniqueItems minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength
-    minProperties maxProperties additionalProperties propertyNames oneOf anyOf not if then else
-    title multipleOf x-error x-uniqueBy x-version""".split()
+    (
+        "type",
+        "enum",
+        "const",
+        "description",
+        "default",
+        "examples",
+        "pattern",
+        "properties",
+        "required",
+        "items",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "minLength",
+        "maxLength",
+        "minProperties",
+        "maxProperties",
+        "additionalProperties",
+        "propertyNames",
+        "oneOf",
+        "anyOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "title",
+        "multipleOf",
+        "x-error",
+        "x-uniqueBy",
+        "x-version",
+    )
 )
 CONTAINERS = ("items", "additionalProperties", "propertyNames", "not", "if", "then", "else")
 
@@ -95,9 +127,7 @@ def test_every_property_has_a_description_that_ends_a_sentence() -> None:
 
 def test_every_pattern_says_in_words_what_it_wants() -> None:
     mute = [
-        path
-        for path, part in _schemas(part_for(_whole()))
-        if "pattern" in part and not part.get("x-error")
+        path for path, part in _schemas(part_for(_whole())) if "pattern" in part and not part.get("x-error")
     ]
     assert mute == []
 
@@ -165,9 +195,7 @@ def _conditions(value: Any) -> Iterator[Mapping[str, Any]]:
 def test_recipes_name_only_what_can_be_chosen() -> None:
     files = sorted(Path(__file__).parents[1].glob("gitops_gen/components/*/component.yaml"))
     recipes = [
-        when
-        for file in files
-        for when in _conditions(read(f"components/{file.parent.name}/component.yaml"))
+        when for file in files for when in _conditions(read(f"components/{file.parent.name}/component.yaml"))
     ]
     assert recipes
     for when in recipes:
@@ -238,7 +266,7 @@ def test_model_and_schema_have_the_same_default(path: str, part: Any, field: Any
         assert written == json.loads(msgspec.json.encode(default)), path
 
 
-@pytest.mark.parametrize("path", STRUCTS, ids=lambda path: ".".join(map(str, path)))
+@pytest.mark.parametrize("path", STRUCTS, ids=lambda _: ".".join(map(str, path)))
 def test_model_and_schema_require_the_same_fields(path: tuple[str | int, ...]) -> None:
     part = at(part_for(schema()), path)
     assert part is not None
@@ -410,14 +438,14 @@ def test_component_without_settings_is_shown_how_to_switch_it_on() -> None:
 
 def test_number_in_place_of_text_is_shown_as_the_user_wrote_it() -> None:
     fabric = {"type": "roce", "rdma": "sriov", "deviceIds": [1017]}
-    found = check_schema(_pool(fabric=fabric), schema(), lambda path: "1_017")[0]
+    found = check_schema(_pool(fabric=fabric), schema(), lambda _: "1_017")[0]
     assert found.message == 'item 1 of "deviceIds" must be a string, not the number 1_017'
     assert found.hint == 'put it in quotes: "1_017"'
 
 
 def test_unquoted_version_shows_the_users_own_text() -> None:
     data = cluster(kubernetes={"version": 1.1, "distribution": "k3s"})
-    (found,) = check_schema(data, schema(), lambda path: "1.10")
+    (found,) = check_schema(data, schema(), lambda _: "1.10")
     assert found.code == "unquoted-version"
     assert found.message == (
         "version 1.10 is written without quotes, so that it is read as the number 1.1; a version is text"

@@ -83,12 +83,8 @@ def _with(data: Any, path: Path, value: Any) -> Any:
     return copy
 
 
-WORDS = st.sampled_from(
-    ["a", "Gpu", "name", "nodes", "all", "mig", "l4", "1.10", "yes", "10.0.0.0/8", ""]
-)
-SCALARS = (
-    st.none() | st.booleans() | st.integers(-3, 200000) | st.floats(-1, 9) | WORDS | st.text(max_size=9)
-)
+WORDS = st.sampled_from(["a", "Gpu", "name", "nodes", "all", "mig", "l4", "1.10", "yes", "10.0.0.0/8", ""])
+SCALARS = st.none() | st.booleans() | st.integers(-3, 200000) | st.floats(-1, 9) | WORDS | st.text(max_size=9)
 VALUES = st.recursive(
     SCALARS,
     lambda inner: (
@@ -136,9 +132,10 @@ def test_every_fault_has_words(path: Path, value: Any) -> None:
     for item in found:
         assert item.code in CODES
         assert "^" not in item.message.replace(str(value), "")
-        assert item.message[:1].isprintable() and not item.message.endswith((".", " "))
+        assert item.message[:1].isprintable()
+        assert not item.message.endswith((".", " "))
     for text in (
-        render_text(found, lambda position: "", file="f"),
+        render_text(found, lambda _: "", file="f"),
         render_github(found),
         render_json(found),
         render_sarif(found),

@@ -148,13 +148,15 @@ def _at(position: Position | None, file: SpecFile) -> Position:
 
 
 def _line(position: Position) -> str:
-    lines = _lines(position.file)
+    lines = _lines(Path(position.file).resolve())
     return lines[position.line - 1] if 0 < position.line <= len(lines) else ""
 
 
 @lru_cache(maxsize=64)
-def _lines(file: str) -> list[str]:
+def _lines(file: Path) -> list[str]:
+    from gitops_gen.spec.text import split_lines
+
     try:
-        return Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        return split_lines(file.read_bytes().decode("utf-8", errors="replace"))
     except OSError:
         return []

@@ -137,9 +137,7 @@ def _explained(schema: Schema, path: str, required: bool) -> Explained:
 
 def _allowed(schema: Schema) -> tuple[Any, ...]:
     own = (*schema.get("enum", ()), *_item(schema).get("enum", ()))
-    return tuple(
-        dict.fromkeys((*own, *(word for one in branches(schema) for word in _allowed(one))))
-    )
+    return tuple(dict.fromkeys((*own, *(word for one in branches(schema) for word in _allowed(one)))))
 
 
 def _nearest(schema: Schema, path: str) -> str | None:

@@ -11,7 +11,7 @@ from gitops_gen.spec.checker import Checker
 from gitops_gen.spec.tree import Schema, part_for
 
 if TYPE_CHECKING:
-    from gitops_gen.diagnostics import Diagnostic
+    from gitops_gen.diagnostics import Diagnostic, Path
     from gitops_gen.spec.explain import Explained
     from gitops_gen.spec.failure import Raw
 
@@ -60,9 +60,7 @@ def cluster_schema(base: Schema, fragments: Mapping[str, Schema]) -> ClusterSche
     )
 
 
-def with_versions(
-    fragment: Schema, version: str, versions: Iterable[str], namespace: str
-) -> dict[str, Any]:
+def with_versions(fragment: Schema, version: str, versions: Iterable[str], namespace: str) -> dict[str, Any]:
     """Return the fragment with what the shared properties say for one component."""
     known = [version, *(item for item in versions if item != version)]
     own = {
@@ -101,7 +99,11 @@ def check_schema(data: Any, schema: Schema, raw: Raw | None = None) -> tuple[Dia
         return ()
     from gitops_gen.spec.faults import faults
 
-    return faults(data, checker, raw or (lambda path: None))
+    return faults(data, checker, raw or _unknown_text)
+
+
+def _unknown_text(path: Path) -> str | None:
+    return None
 
 
 def fill_defaults(data: Any, schema: Schema) -> Any:
