@@ -174,12 +174,10 @@ def _application(app: Application, spec: ClusterSpec) -> Iterator[Setting]:
             "metadata.finalizers", [_FINALIZER], from_rule("deleting the app deletes its objects first")
         )
     yield put("spec.project", spec.name, from_spec("metadata", "name"))
-    yield put(
-        "spec.destination",
-        {**_cluster(spec), "namespace": app.namespace},
-        from_spec("argocd", "destination"),
-        from_spec("components", app.component, "namespace"),
-    )
+    for key, value in _cluster(spec).items():
+        yield put(("spec", "destination", key), value, from_spec("argocd", "destination"))
+    namespace = from_spec("components", app.component, "namespace")
+    yield put("spec.destination.namespace", app.namespace, namespace)
     yield from _sources(app, spec)
     yield from _sync_policy(app, spec)
     yield from _ignore_differences(app)

@@ -17,7 +17,9 @@ def register(app: typer.Typer) -> None:
 
 
 def catalog(form: PrintFormat = ResultFormat.TEXT) -> None:
-    """Print the components with their versions, and the accelerators with their MIG profiles.
+    """Print known versions and accelerators.
+
+    The components with their versions, and the accelerators with their MIG profiles.
 
     Example: gitops-gen catalog --format json
     """

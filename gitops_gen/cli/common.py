@@ -74,30 +74,35 @@ def examine(file: SpecFile, *, strict: bool, output: Path | None = None) -> Outc
 
 
 def examine_all(specs: Iterable[Path] | None, *, strict: bool) -> list[Outcome]:
-    """Check every spec that the arguments name, and that their names do not collide."""
-    from gitops_gen.shell.cluster import name_collisions
+    """Check every spec that the arguments name, in order."""
     from gitops_gen.shell.specs import find_specs
 
-    outcomes = [examine(file, strict=strict) for file in find_specs(specs or ())]
+    return [examine(file, strict=strict) for file in find_specs(specs or ())]
+
+
+def collisions(outcomes: Iterable[Outcome]) -> tuple[Diagnostic, ...]:
+    """Return an error for each cluster name that several of the specs have."""
+    from gitops_gen.shell.cluster import name_collisions
+
     names: dict[str, list[str]] = {}
     for item in outcomes:
         if item.prepared is not None:
-            names.setdefault(item.prepared.compiled.plan.spec.name, []).append(item.file.source)
-    clashes = name_collisions(names)
-    if clashes:
-        raise SpecError(clashes)
-    return outcomes
+            names.setdefault(item.prepared.compiled.plan.spec.name, []).append(item.file.label)
+    return name_collisions(names)
 
 
 def one_spec(spec: Path | None) -> Outcome:
     """Check the one spec that a command works on; exit status 3 with its findings if it is invalid."""
-    outcomes = examine_all([spec] if spec else None, strict=False)
-    if len(outcomes) > 1:
-        names = ", ".join(item.file.source for item in outcomes)
+    from gitops_gen.shell.specs import find_specs
+
+    files = find_specs([spec] if spec else ())
+    if len(files) > 1:
+        names = ", ".join(file.label for file in files)
         raise typer.BadParameter(f"several specs here, name one of them: {names}")
-    if outcomes[0].prepared is None:
-        raise SpecError(outcomes[0].diagnostics)
-    return outcomes[0]
+    outcome = examine(files[0], strict=False)
+    if outcome.prepared is None:
+        raise SpecError(outcome.diagnostics)
+    return outcome
 
 
 def exit_status(outcomes: Iterable[Outcome]) -> int:

@@ -15,7 +15,9 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor() -> None:
-    """Check Python, git, helm, kustomize and the catalogue; exit status 5 if one is missing.
+    """Check the programs that are needed.
+
+    Python, git, helm, kustomize and the catalogue; exit status 5 if one is missing.
 
     Example: gitops-gen doctor
     """

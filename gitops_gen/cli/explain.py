@@ -17,7 +17,9 @@ def explain(
         str, typer.Argument(help="A field below `spec`, such as nodePools.gpu.mig; empty for all of it.")
     ] = "",
 ) -> None:
-    """Print what a field of the spec means, its type, default and allowed values.
+    """Print the documentation of a field.
+
+    What it means, its type, its default and the values that are allowed.
 
     Example: gitops-gen explain components.gpuOperator.driver
     """

@@ -22,9 +22,10 @@ def init(
         str, typer.Option("--repo-url", help="Git repository that Argo CD reads.")
     ] = "https://git.example.com/platform/clusters.git",
 ) -> None:
-    """Write a first spec: one GPU pool and the GPU Operator, ready to validate and render.
+    """Write a first spec to start from.
 
-    An existing file is never overwritten.
+    It has one GPU pool and the GPU Operator, and can be rendered as it stands. An existing file is
+    never overwritten.
 
     Example: gitops-gen init clusters/lab/cluster.yaml --gpu a100-sxm-80gb
     """

@@ -22,7 +22,9 @@ def plan(
     spec: Annotated[Path | None, typer.Argument(help="The spec file.", show_default=False)] = None,
     form: PrintFormat = ResultFormat.TEXT,
 ) -> None:
-    """Print the Applications of a cluster and what its nodes will advertise.
+    """Print what would be rendered.
+
+    The Applications of a cluster, what its nodes will advertise and which labels they need.
 
     Example: gitops-gen plan clusters/prod/cluster.yaml --format json
     """

@@ -66,9 +66,10 @@ def render(
     ] = False,
     strict: Strict = False,
 ) -> None:
-    """Render the tree of each spec: atomically, removing what is no longer made.
+    """Write the tree of each spec.
 
-    Exit status 3 if a spec is invalid, 4 if `--check` finds differences.
+    A tree is written whole or not at all; files that are no longer made are removed. Exit
+    status 3 if a spec is invalid, 4 if `--check` finds differences.
 
     Example: gitops-gen render clusters/prod/cluster.yaml
     """
@@ -161,10 +162,10 @@ def _compare(outcome: Outcome, options: Options) -> Result:
     target = prepared.target(options.output)
     compared = compare_tree(prepared.tree(), target)
     differing = {
-        **{name: "missing" for name in compared.missing},
-        **{name: "differs" for name in compared.differing},
-        **{name: "no longer made" for name in compared.stale},
-        **{name: "edited by hand" for name in compared.hand_edited},
+        **dict.fromkeys(compared.missing, "missing"),
+        **dict.fromkeys(compared.differing, "differs"),
+        **dict.fromkeys(compared.stale, "no longer made"),
+        **dict.fromkeys(compared.hand_edited, "edited by hand"),
     }
     told = tuple(f"{display(target, name)}: {what}" for name, what in sorted(differing.items()))
     status = EXIT_DIFFERENT if told else EXIT_FINE

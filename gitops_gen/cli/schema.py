@@ -13,7 +13,9 @@ def register(app: typer.Typer) -> None:
 
 
 def schema() -> None:
-    """Print the JSON Schema (draft 2020-12) that specs are checked with, for editors.
+    """Print the JSON Schema of a spec.
+
+    Draft 2020-12, with a description and default on each field; for editors.
 
     Example: gitops-gen schema > cluster.schema.json
     """

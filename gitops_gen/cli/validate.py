@@ -5,10 +5,12 @@ from __future__ import annotations
 import typer
 
 from gitops_gen.cli.common import (
+    EXIT_INVALID,
     DiagnosticFormat,
     Format,
     Specs,
     Strict,
+    collisions,
     examine_all,
     exit_status,
     print_diagnostics,
@@ -21,20 +23,22 @@ def register(app: typer.Typer) -> None:
 
 
 def validate(specs: Specs = None, strict: Strict = False, form: DiagnosticFormat = Format.TEXT) -> None:
-    """Check specs and print every finding with its place; writes nothing.
+    """Check specs and print every finding.
 
-    Exit status 3 if a spec is invalid.
+    Writes nothing. Exit status 3 if a spec is invalid.
 
     Example: gitops-gen validate clusters/prod/cluster.yaml --format github
     """
     outcomes = examine_all(specs, strict=strict)
-    print_diagnostics([found for item in outcomes for found in item.diagnostics], form, to_stderr=False)
+    clashes = collisions(outcomes)
+    found = [*clashes, *(one for item in outcomes for one in item.diagnostics)]
+    print_diagnostics(found, form, to_stderr=False)
     if form is Format.TEXT:
         valid = sum(item.prepared is not None for item in outcomes)
         typer.echo(
             f"{valid} of {len(outcomes)} specs valid" if len(outcomes) > 1 else _verdict(valid), err=True
         )
-    raise typer.Exit(exit_status(outcomes))
+    raise typer.Exit(EXIT_INVALID if clashes else exit_status(outcomes))
 
 
 def _verdict(valid: int) -> str:

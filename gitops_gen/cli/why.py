@@ -34,7 +34,9 @@ def why(
     ],
     form: PrintFormat = ResultFormat.TEXT,
 ) -> None:
-    """Say which spec line and which fact or rule made a key of the output.
+    """Say what made a key of the output.
+
+    Prints the lines of the spec, the facts and the rules that a key follows from.
 
     Example: gitops-gen why clusters/prod gpu-operator:toolkit.env
     """
