@@ -266,7 +266,7 @@ def test_model_and_schema_have_the_same_default(path: str, part: Any, field: Any
         assert written == json.loads(msgspec.json.encode(default)), path
 
 
-@pytest.mark.parametrize("path", STRUCTS, ids=lambda _: ".".join(map(str, path)))
+@pytest.mark.parametrize("path", STRUCTS, ids=lambda path: ".".join(map(str, path)))
 def test_model_and_schema_require_the_same_fields(path: tuple[str | int, ...]) -> None:
     part = at(part_for(schema()), path)
     assert part is not None
