@@ -113,7 +113,7 @@ class _Layers:
         try:
             raw = self._read(file)
         except FileNotFoundError:
-            self._report("extends-missing", f'"{name}" does not exist: no file {file}', at)
+            self._report("extends-missing", f"the repository has no file {file}", at)
             return None
         except OSError as error:
             reason = f'cannot read "{name}": {error.strerror or error}'
