@@ -170,12 +170,12 @@ def _explain(
     if not new:
         return {}
     names = _relevant({name for name, _ in start}, toggles, effective)
-    gone = dict(zip(start, fewer, strict=True))
-    gone |= {(name, toggles[name][0]): it for name, it in _removers(renderer, start, new, names, toggles)}
+    gone = list(zip(start, fewer, strict=True))
+    gone += [((name, toggles[name][0]), it) for name, it in _removers(renderer, start, new, names, toggles)]
     return {
         identity: _condition(
             pair
-            for pair, found in gone.items()
+            for pair, found in gone
             if (pair in start if found is None else identity not in found)
         )
         for identity in new
