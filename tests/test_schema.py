@@ -712,7 +712,13 @@ def test_explain_lists_the_keys_below() -> None:
 
 @pytest.mark.parametrize(
     ("path", "nearest"),
-    [("mig", "nodePools.gpu.mig"), ("nodePool.gpu", "nodePools.gpu"), ("qqqq", None)],
+    [
+        ("mig", "nodePools.gpu.mig"),
+        ("mgi", "nodePools.gpu.mig"),
+        ("nodePool.gpu", "nodePools.gpu"),
+        ("gpu.timeslicing", "nodePools.gpu.sharing.timeSlicing"),
+        ("qqqq", None),
+    ],
 )
 def test_unknown_path_names_the_nearest(path: str, nearest: str | None) -> None:
     with pytest.raises(UnknownPathError) as caught:

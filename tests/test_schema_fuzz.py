@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
@@ -30,6 +32,8 @@ CODES = {
     "unquoted-version",
     "wrong-type",
 }
+
+PATTERNS = {pattern for pattern in re.findall(r'"pattern": "([^"]*)"', json.dumps(schema())) if pattern}
 
 FULL = cluster(
     env="lab",
@@ -131,7 +135,7 @@ def test_every_fault_has_words(path: Path, value: Any) -> None:
     found = check_schema(_with(FULL, path, value), schema())
     for item in found:
         assert item.code in CODES
-        assert "^" not in item.message.replace(str(value), "")
+        assert not any(pattern in item.message for pattern in PATTERNS)
         assert item.message[:1].isprintable()
         assert not item.message.endswith((".", " "))
     for text in (

@@ -144,6 +144,6 @@ def _nearest(schema: Schema, path: str) -> str | None:
     known = dict.fromkeys(path.replace("[]", "") for _, path in descendants(schema))
     short = [name.removeprefix("spec.") for name in known]
     wanted = re.sub(r"\[[^\]]*\]", "", path).removeprefix("spec.")
-    last = wanted.rsplit(".", 1)[-1]
+    last = nearest(wanted.rsplit(".", 1)[-1], [name.rsplit(".", 1)[-1] for name in short])
     same = [name for name in short if name.rsplit(".", 1)[-1] == last]
-    return nearest(wanted, same or short, 0.3 if same else 0.6)
+    return nearest(wanted, short, 0.8) or nearest(wanted, same, 0) or nearest(wanted, short)
