@@ -293,6 +293,28 @@ def test_all_faults_of_all_files_are_told_in_order() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "shown", "error", "reason"),
+    [
+        ("..", "..", IsADirectoryError(21, "Is a directory"), "Is a directory"),
+        ('"a\\0b"', "a\0b", ValueError("embedded null byte"), "embedded null byte"),
+    ],
+)
+def test_base_that_cannot_be_read_is_told_with_the_reason(
+    name: str, shown: str, error: Exception, reason: str
+) -> None:
+    def read(path: str) -> bytes:
+        if path == LAB:
+            return cluster_extending(name).encode()
+        raise error
+
+    with pytest.raises(SpecError) as caught:
+        load_cluster(LAB, read)
+    (fault,) = caught.value.diagnostics
+    assert (fault.code, fault.position) == ("extends-missing", at(LAB, 3, 11))
+    assert fault.message == f'cannot read "{shown}": {reason}'
+
+
 def test_extends_must_be_a_list() -> None:
     assert faults({LAB: CLUSTER + "extends: ../a.yaml\n"}) == [
         ("extends-type", "`extends` takes a list of file names, not a string", at(LAB, 3, 10))

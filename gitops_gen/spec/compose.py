@@ -235,7 +235,7 @@ class _Composer:
         first = around.entries.get(node.value)
         if first is not None:
             at = f"line {first.position.line}, column {first.position.column}"
-            message = f'the key "{node.value}" is given twice; first on {at}'
+            message = f'the key "{node.value[:60]}" is given twice; first on {at}'
             self._report("yaml-duplicate-key", message, node.position)
             return None
         return node.value

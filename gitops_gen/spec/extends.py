@@ -115,8 +115,8 @@ class _Layers:
         except FileNotFoundError:
             self._report("extends-missing", f"the repository has no file {file}", at)
             return None
-        except OSError as error:
-            reason = f'cannot read "{name}": {error.strerror or error}'
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+            reason = f'cannot read "{name}": {getattr(error, "strerror", None) or error}'
             self._report("extends-missing", reason, at)
             return None
         root = self._parsed(raw, file)
