@@ -69,7 +69,8 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     wanted = plain(word)
     if wanted in by_plain:
         return by_plain[wanted]
-    close = difflib.get_close_matches(wanted, by_plain, n=1, cutoff=cutoff)
+    swapped = [item for item in by_plain if sorted(item) == sorted(wanted)]
+    close = swapped or difflib.get_close_matches(wanted, by_plain, n=1, cutoff=cutoff)
     begun = [item for item in by_plain if _is_begun(item, wanted) or _is_begun(wanted, item)]
     found = close or (begun if len(begun) == 1 else [])
     return by_plain[found[0]] if found else None
