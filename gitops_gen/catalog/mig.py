@@ -13,6 +13,7 @@ from gitops_gen.model import Accelerator, MigProfile
 Profiles = Mapping[str, int]
 """Instances on one GPU by profile."""
 
+_EXTENDED = "+me"
 _ALL_ENGINES = "+me.all"
 _NO_ENGINES = "-me"
 
@@ -95,13 +96,13 @@ def mig_set(name: str) -> str:
 def _too_many(accelerator: Accelerator, profiles: Profiles) -> Iterator[str]:
     for name, count in profiles.items():
         known = profile(accelerator, name)
-        if known is not None and count > known.count:
+        if known is not None and count > known.count and _EXTENDED not in name:
             yield f"{count}×{name} is more than the {known.count} that {accelerator.name} can hold"
 
 
 def _engines(profiles: Profiles) -> Iterator[str]:
     """At most one instance has the media extension; `+me.all` takes every media engine."""
-    extended = {name: count for name, count in profiles.items() if "+me" in name}
+    extended = {name: count for name, count in profiles.items() if _EXTENDED in name}
     if sum(extended.values()) > 1:
         yield f"{written(extended)}: only one instance of a GPU can have the media extension"
     greedy = next((name for name in profiles if name.endswith(_ALL_ENGINES)), None)

@@ -95,17 +95,18 @@ def window_schedules(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnostic
 
 
 def window_time_zones(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnostic]:
-    """Warn of a time zone that nobody knows: Argo CD then takes UTC without a word."""
+    """Refuse a time zone that nobody knows: Argo CD would take UTC without a word."""
     facts = catalog.data.get("argocd", {})
     known: list[str] = facts["timeZones"]["names"]  # type: ignore[index,call-overload,assignment]
     for index, window in enumerate(spec.argocd.sync_windows):
         if window.time_zone not in known:
             near = get_close_matches(window.time_zone, known, n=1)
-            yield warning(
-                "unknown-time-zone",
-                f'"{window.time_zone}" is not a time zone of the IANA database; the window would open by UTC',
-                ("spec", "argocd", "syncWindows", index, "timeZone"),
-                f'did you mean "{near[0]}"?' if near else "write it as Asia/Seoul or UTC",
+            yield Diagnostic(
+                code="unknown-time-zone",
+                message=f'"{window.time_zone}" is not a time zone of the IANA database; '
+                "Argo CD would open the window by UTC",
+                path=("spec", "argocd", "syncWindows", index, "timeZone"),
+                hint=f'did you mean "{near[0]}"?' if near else "write it as Asia/Seoul or UTC",
             )
 
 

@@ -66,7 +66,7 @@ def pools_without_selector(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diag
             yield warning(
                 "pool-without-selector",
                 f'pool "{pool.name}" has neither nodeSelector nor nodeNames, '
-                f"so nothing tells its nodes from those of the other {len(spec.node_pools) - 1}",
+                "so nothing tells its nodes from those of the other pools",
                 pool_path(index),
                 "add a nodeSelector with a label that only these nodes have",
             )
@@ -165,10 +165,10 @@ def systems_of_distribution(spec: ClusterSpec, catalog: Catalog) -> Iterator[Dia
         system = facts["operatingSystems"].get(pool.os, {})
         fixed = facts["distributions"].get(chosen, {})
         if chosen not in system.get("only", [chosen]):
-            places = " and ".join(system["only"])
-            why = f'"{pool.os}" runs on nodes of {places}, the distribution is "{chosen}"'
+            places = _either(system["only"])
+            why = f'"{pool.os}" is for nodes of {places}, the distribution is "{chosen}"'
         elif pool.os not in fixed.get("os", [pool.os]):
-            why = f'nodes of {fixed["name"]} run {" or ".join(fixed["os"])}, not "{pool.os}"'
+            why = f'nodes of {fixed["name"]} run {_either(fixed["os"])}, not "{pool.os}"'
         else:
             continue
         yield Diagnostic(
@@ -182,6 +182,10 @@ def systems_of_distribution(spec: ClusterSpec, catalog: Catalog) -> Iterator[Dia
 def _distributions(catalog: Catalog) -> dict[str, dict[str, dict[str, list[str]]]]:
     found = catalog.data.get("distributions", {})
     return {"operatingSystems": {}, "distributions": {}, **found}  # type: ignore[dict-item]
+
+
+def _either(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _machines(spec: ClusterSpec) -> Iterator[tuple[int, Machine]]:
