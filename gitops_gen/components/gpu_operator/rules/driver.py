@@ -99,7 +99,7 @@ def _modules(context: Context, values: Effective, pool: GpuPool) -> Iterator[Dia
     if (needed, kind) in (("open", "proprietary"), ("proprietary", "open")):
         yield Diagnostic(
             code="kernel-modules-unsupported",
-            message=f'{kind} kernel modules do not know {pool.accelerator.name} (pool "{pool.name}")',
+            message=f'{kind} kernel modules do not support {pool.accelerator.name} (pool "{pool.name}")',
             path=place,
             hint=f"use kernelModuleType: {needed}, or auto",
         )

@@ -12,6 +12,7 @@ from gitops_gen.diagnostics import Diagnostic, Path, Severity
 
 _MONITOR = "dcgmExporter.serviceMonitor.enabled"
 _NFD = "nfd.enabled"
+_GPU = "nvidia.com/"
 
 
 def feature_rules(context: Context, values: Effective) -> Iterator[Diagnostic]:
@@ -22,7 +23,6 @@ def feature_rules(context: Context, values: Effective) -> Iterator[Diagnostic]:
     yield from _claims(context, values)
     yield from _compute_domains(context)
     yield from _discovery(context, values)
-    yield from _namespace(context)
     yield from _user_namespaces(context)
 
 
@@ -91,7 +91,7 @@ def _claims(context: Context, values: Effective) -> Iterator[Diagnostic]:
         yield Diagnostic(
             code="two-cluster-objects",
             message="a ClusterPolicy and a GPUCluster cannot both exist",
-            path=values.place("clusterPolicy.deployCR", *OWN, "gpuCluster", "enabled"),
+            path=place,
             hint="say gpuCluster.enabled: true and leave both out of the raw values",
         )
     yield from _claims_kubernetes(context, place)
@@ -163,43 +163,34 @@ def _discovery(context: Context, values: Effective) -> Iterator[Diagnostic]:
         )
 
 
-def _namespace(context: Context) -> Iterator[Diagnostic]:
-    """A mesh or Pod Security of a neighbour would stop the driver's containers."""
-    for name, other in context.spec.components.items():
-        if (
-            name != context.part.name
-            and not other.provided
-            and other.namespace == context.part.namespace
-        ):
-            yield Diagnostic(
-                code="gpu-operator-namespace-shared",
-                severity=Severity.WARNING,
-                message=f'gpuOperator and {name} share the namespace "{other.namespace}": it is '
-                "privileged and outside the service mesh for the driver's sake",
-                path=("spec", *OWN, "namespace"),
-                hint="give the GPU Operator a namespace of its own",
-            )
-
-
 def _user_namespaces(context: Context) -> Iterator[Diagnostic]:
+    """Look at the raw values of every component: whatever asks for GPUs in a user namespace."""
     for name, other in context.spec.components.items():
-        for place in _host_users(dict(other.values), ("spec", "components", name, "values")):
-            yield Diagnostic(
-                code="user-namespace-without-gpu",
-                severity=Severity.WARNING,
-                message="pods with hostUsers: false cannot use the GPUs that the operator serves",
-                path=place,
-                hint="leave hostUsers out where pods use GPUs",
-            )
+        for key, value in other.values.items():
+            if _asks_for_gpus(value):
+                for place in _host_users(value, ("spec", "components", name, "values", key)):
+                    yield Diagnostic(
+                        code="user-namespace-without-gpu",
+                        severity=Severity.WARNING,
+                        message="pods with hostUsers: false cannot use the GPUs that the operator serves",
+                        path=place,
+                        hint="leave hostUsers out where pods use GPUs",
+                    )
+
+
+def _entries(value: Any) -> Iterator[tuple[str | int, Any]]:
+    if isinstance(value, Mapping):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from enumerate(value)
+
+
+def _asks_for_gpus(value: Any) -> bool:
+    return any(str(key).startswith(_GPU) or _asks_for_gpus(item) for key, item in _entries(value))
 
 
 def _host_users(value: Any, place: Path) -> Iterator[Path]:
-    entries: Iterator[tuple[Any, Any]] = iter(())
-    if isinstance(value, Mapping):
-        entries = iter(value.items())
-    elif isinstance(value, list):
-        entries = iter(enumerate(value))
-    for key, item in entries:
+    for key, item in _entries(value):
         if key == "hostUsers" and item is False:
             yield (*place, key)
         yield from _host_users(item, (*place, key))

@@ -36,7 +36,7 @@ def _strategy(context: Context, pool: GpuPool) -> Iterator[Diagnostic]:
         return
     profiles = {name for part in gpu.mig.layout for name in part.profiles}
     if strategy == "none" or len(profiles) > 1 or (profiles and whole_gpus(gpu)):
-        what = "MIG instances" if strategy == "none" else "GPUs that are not all cut alike"
+        what = "MIG instances" if strategy == "none" else "GPUs that are not all cut into one profile"
         yield Diagnostic(
             code="mig-strategy-too-narrow",
             message=f'pool "{pool.name}" has {what}, which mig.strategy: {strategy} does not offer',

@@ -1,4 +1,4 @@
-"""The state of the last render in, steps that NVIDIA does not support out."""
+"""State and chart version of the last render in, steps that NVIDIA does not support out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gitops_gen.diagnostics import Diagnostic
 from gitops_gen.model import Json
 
 _PLACE = "spec.components.gpuOperator"
-VERSION = f"{_PLACE}.version"
+_CHART = "charts.gpu-operator"
 
 
 def upgrade_rules(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnostic]:
@@ -21,7 +21,7 @@ def upgrade_rules(context: Context, previous: Mapping[str, Json]) -> Iterator[Di
 
 
 def _lines(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnostic]:
-    before = previous.get(VERSION)
+    before = previous.get(_CHART)
     if not isinstance(before, str):
         return
     order = context.facts.release_lines.order
