@@ -267,19 +267,17 @@ def test_fields_are_those_of_the_crd(file: str, kind: str) -> None:
 
 def _differences(name: str, schema: Any, path: str, *, top: bool = False) -> list[str]:
     """Compare the fields of a type with a schema; what preserves unknown fields ends the walk."""
-    fields = facts().types[name]
-    known = {key.removesuffix("!"): (shape, key.endswith("!")) for key, shape in fields.items()}
+    known = facts().types[name]
     properties = schema.get("properties", {})
     out = [f"{path}.{key} is only in the data" for key in known.keys() - properties.keys()]
     out += [f"{path}.{key} is only in the CRD" for key in properties.keys() - known.keys()]
     required = set(schema.get("required", []))
     for key in known.keys() & properties.keys():
-        shape, wanted = known[key]
-        if wanted != (key in required):
-            out.append(f"{path}.{key} is required here only: {wanted}")
+        if known[key].required != (key in required):
+            out.append(f"{path}.{key} is required here only: {known[key].required}")
         if key == "metadata" and top:
             continue
-        out += _shape_differences(shape, properties[key], f"{path}.{key}")
+        out += _shape_differences(known[key].shape, properties[key], f"{path}.{key}")
     return out
 
 

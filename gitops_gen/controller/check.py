@@ -18,7 +18,7 @@ from gitops_gen.controller import (
     together,
     windows,
 )
-from gitops_gen.controller.documents import Application, Document, Scope, mapping
+from gitops_gen.controller.documents import Document, Scope, application_of, mapping
 from gitops_gen.controller.facts import ArgocdFacts
 from gitops_gen.controller.findings import error
 from gitops_gen.controller.names import normalise_repository
@@ -76,7 +76,7 @@ def _check(document: Document, scope: Scope) -> Iterator[Diagnostic]:
         yield from check_shape(document, scope)
     match document.kind:
         case "Application":
-            app = Application(document=document, data=document.data)
+            app = application_of(document.data)
             for rule in APPLICATION_RULES:
                 yield from rule(app, scope)
         case "AppProject":
@@ -93,20 +93,15 @@ def _check_set(document: Document, scope: Scope) -> Iterator[Diagnostic]:
     for rule in APPLICATION_SET_RULES:
         yield from rule(document, scope)
     yield from _check_object(document, scope)
-    spec = mapping(document.data.get("spec"))
-    template = Application(
-        document=document,
-        data=mapping(spec.get("template")),
-        path=("spec", "template"),
-        templated=True,
-    )
+    template = mapping(mapping(document.data.get("spec")).get("template"))
+    app = application_of(template, ("spec", "template"), templated=True)
     for template_rule in TEMPLATE_RULES:
-        yield from template_rule(template, scope)
+        yield from template_rule(app, scope)
 
 
 def _check_object(document: Document, scope: Scope) -> Iterator[Diagnostic]:
     """Check the metadata of an object that is no Application: hooks, waves, options."""
-    app = Application(document=document, data=document.data)
+    app = application_of(document.data)
     for rule in metadata.RESOURCE_RULES:
         yield from rule(app, scope)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gitops_gen.catalog.versions import Met, Version
@@ -16,7 +16,10 @@ KINDS = ("Application", "AppProject", "ApplicationSet")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One parsed object of a file; `locate` finds the place of a path, if the caller can tell."""
+    """One parsed object of a file, of plain dictionaries and lists.
+
+    `locate` finds the place of a path, if the caller can tell.
+    """
 
     file: str
     data: Mapping[str, object]
@@ -47,20 +50,12 @@ class Source:
 
     path: Path
     data: Mapping[str, object]
+    repo_url: str
+    helm: Mapping[str, object]
 
     def text(self, key: str) -> str:
         """Return a field's text, empty if it is missing."""
         return text(self.data.get(key))
-
-    @property
-    def repo_url(self) -> str:
-        """The repository as it is written."""
-        return self.text("repoURL")
-
-    @property
-    def helm(self) -> Mapping[str, object]:
-        """The Helm part, empty if there is none."""
-        return mapping(self.data.get("helm"))
 
     @property
     def is_chart(self) -> bool:
@@ -79,63 +74,43 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ValueFile:
+    """An entry of valueFiles, or the file of a file parameter."""
+
+    source: Source
+    path: Path
+    entry: str
+
+    @property
+    def ref(self) -> str:
+        """The name after a leading `$`, empty if there is none."""
+        first = self.entry.partition("/")[0]
+        return first[1:] if first.startswith("$") else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """An Application, or the template of an ApplicationSet (then `templated`) at `path`."""
+    """An Application, or the template of an ApplicationSet (then `templated`) at `path`.
 
-    document: Document
+    Parts that are missing or of another type are empty. `sources` are those that Argo CD reads:
+    the hydrator's dry one, else `sources` (then `is_multi_source`, and `$ref` means another
+    source), else `source`. An empty project is `default`. `refs` are the ref sources in order.
+    """
+
     data: Mapping[str, object]
-    path: Path = ()
-    templated: bool = False
-
-    @property
-    def metadata(self) -> Mapping[str, object]:
-        """`metadata`, empty if it is no mapping."""
-        return mapping(self.data.get("metadata"))
-
-    @property
-    def name(self) -> str:
-        """`metadata.name`."""
-        return text(self.metadata.get("name"))
-
-    @property
-    def spec(self) -> Mapping[str, object]:
-        """`spec`, empty if it is no mapping."""
-        return mapping(self.data.get("spec"))
-
-    @property
-    def sync_policy(self) -> Mapping[str, object]:
-        """`spec.syncPolicy`, empty if there is none."""
-        return mapping(self.spec.get("syncPolicy"))
-
-    @property
-    def sync_options(self) -> tuple[str, ...]:
-        """The sync options of the Application."""
-        return tuple(text(item) for item in items(self.sync_policy.get("syncOptions")))
-
-    @property
-    def project(self) -> str:
-        """The project's name; the empty one is `default`."""
-        return text(self.spec.get("project")) or "default"
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        """The sources that Argo CD reads: the hydrator's dry one, else `sources`, else `source`."""
-        if "sourceHydrator" in self.spec:
-            dry = mapping(mapping(self.spec["sourceHydrator"]).get("drySource"))
-            return (Source(path=self.at("spec", "sourceHydrator", "drySource"), data=dry),)
-        if items(self.spec.get("sources")):
-            return tuple(
-                Source(path=self.at("spec", "sources", index), data=mapping(item))
-                for index, item in enumerate(items(self.spec["sources"]))
-            )
-        if isinstance(self.spec.get("source"), Mapping):
-            return (Source(path=self.at("spec", "source"), data=mapping(self.spec["source"])),)
-        return ()
-
-    @property
-    def is_multi_source(self) -> bool:
-        """Whether Argo CD reads `sources`; only then does `$ref` mean another source."""
-        return "sourceHydrator" not in self.spec and bool(items(self.spec.get("sources")))
+    path: Path
+    templated: bool
+    metadata: Mapping[str, object]
+    annotations: Mapping[str, object]
+    name: str
+    spec: Mapping[str, object]
+    project: str
+    sources: tuple[Source, ...]
+    is_multi_source: bool
+    refs: tuple[tuple[str, Source], ...]
+    value_files: tuple[ValueFile, ...]
+    sync_policy: Mapping[str, object]
+    sync_options: tuple[str, ...]
 
     def at(self, *path: str | int) -> Path:
         """Return a path inside the Application as a path of the document."""
@@ -146,6 +121,58 @@ class Application:
         if not isinstance(value, str) or (self.templated and "{{" in value):
             return None
         return value
+
+
+def application_of(data: Mapping[str, object], path: Path = (), *, templated: bool = False) -> Application:
+    """Return the view of an Application whose metadata and spec stand at `path`."""
+    metadata, spec = mapping(data.get("metadata")), mapping(data.get("spec"))
+    policy, sources = mapping(spec.get("syncPolicy")), tuple(_sources(spec, path))
+    is_multi_source = "sourceHydrator" not in spec and bool(items(spec.get("sources")))
+    return Application(
+        data=data,
+        path=path,
+        templated=templated,
+        metadata=metadata,
+        annotations=mapping(metadata.get("annotations")),
+        name=text(metadata.get("name")),
+        spec=spec,
+        project=text(spec.get("project")) or "default",
+        sources=sources,
+        is_multi_source=is_multi_source,
+        refs=tuple(_refs(sources)) if is_multi_source else (),
+        value_files=tuple(file for source in sources for file in _value_files(source)),
+        sync_policy=policy,
+        sync_options=tuple(text(item) for item in items(policy.get("syncOptions"))),
+    )
+
+
+def _sources(spec: Mapping[str, object], path: Path) -> Iterator[Source]:
+    if "sourceHydrator" in spec:
+        dry = mapping(mapping(spec["sourceHydrator"]).get("drySource"))
+        yield _source((*path, "spec", "sourceHydrator", "drySource"), dry)
+    elif items(spec.get("sources")):
+        for index, item in enumerate(items(spec["sources"])):
+            yield _source((*path, "spec", "sources", index), mapping(item))
+    elif isinstance(spec.get("source"), dict):
+        yield _source((*path, "spec", "source"), mapping(spec["source"]))
+
+
+def _source(path: Path, data: Mapping[str, object]) -> Source:
+    return Source(path=path, data=data, repo_url=text(data.get("repoURL")), helm=mapping(data.get("helm")))
+
+
+def _refs(sources: Iterable[Source]) -> Iterator[tuple[str, Source]]:
+    return ((source.text("ref"), source) for source in sources if source.text("ref"))
+
+
+def _value_files(source: Source) -> Iterator[ValueFile]:
+    for index, entry in entries(source.helm.get("valueFiles")):
+        yield ValueFile(source=source, path=(*source.path, "helm", "valueFiles", index), entry=entry)
+    for index, item in enumerate(items(source.helm.get("fileParameters"))):
+        entry = text(mapping(item).get("path"))
+        if entry:
+            place = (*source.path, "helm", "fileParameters", index, "path")
+            yield ValueFile(source=source, path=place, entry=entry)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,12 +199,12 @@ class Scope:
 
 def mapping(value: object) -> Mapping[str, object]:
     """Return the value if it is a mapping, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def items(value: object) -> Sequence[object]:
     """Return the value if it is a list, else an empty one."""
-    return value if isinstance(value, list | tuple) else ()
+    return value if isinstance(value, list) else ()
 
 
 def text(value: object) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
 
 import msgspec
 
@@ -94,10 +94,12 @@ class Cluster(Facts, frozen=True, kw_only=True):
     server: str
 
 
-class FieldFloors(Facts, frozen=True, kw_only=True):
-    """The first version of a field, by `<type>.<field>`."""
+class Field(Facts, frozen=True, kw_only=True):
+    """A field of a type; `since` is the first version that has it."""
 
-    fields: dict[str, str]
+    shape: Shape
+    required: bool
+    since: str | None
 
 
 class HelmFacts(Facts, frozen=True, kw_only=True):
@@ -138,8 +140,7 @@ class ArgocdFacts(Facts, frozen=True, kw_only=True):
 
     api_version: str
     in_cluster: Cluster
-    types: dict[str, dict[str, Shape]]
-    field_floors: FieldFloors
+    types: dict[str, dict[str, Field]]
     feature_floors: dict[str, Since]
     sync_options: SyncOptions
     compare_options: CompareOptions
@@ -156,6 +157,15 @@ class ArgocdFacts(Facts, frozen=True, kw_only=True):
     crd_upgrades: tuple[CrdUpgrade, ...]
 
 
-def facts_from(data: Mapping[str, object]) -> ArgocdFacts:
+def facts_from(data: Mapping[str, Any]) -> ArgocdFacts:
     """Return the facts of the catalogue's `argocd` data; ValueError says what it lacks."""
-    return msgspec.convert(data, ArgocdFacts)
+    floors = data["fieldFloors"]["fields"]
+    types = {name: dict(_fields(name, fields, floors)) for name, fields in data["types"].items()}
+    return msgspec.convert({**data, "types": types}, ArgocdFacts)
+
+
+def _fields(name: str, fields: Mapping[str, Any], floors: Mapping[str, str]) -> Iterator[tuple[str, object]]:
+    """Yield a type's fields; in the data, a name that ends in `!` is required."""
+    for key, shape in fields.items():
+        field = key.removesuffix("!")
+        yield field, {"shape": shape, "required": key != field, "since": floors.get(f"{name}.{field}")}

@@ -49,7 +49,7 @@ def check_labels(app: Application, scope: Scope) -> Iterator[Diagnostic]:
 def check_annotations(app: Application, scope: Scope) -> Iterator[Diagnostic]:
     """Refuse annotations that are no strings (the wave has its own rule) or whose key is none."""
     limits = scope.facts.limits
-    for key, value in _mapping_at(app, "metadata", "annotations").items():
+    for key, value in app.annotations.items():
         path = app.at("metadata", "annotations", key)
         if not is_qualified_name(str(key), limits.label, limits.name):
             yield error("argocd-annotation", path, f'"{key}" is no annotation key')
@@ -60,7 +60,7 @@ def check_annotations(app: Application, scope: Scope) -> Iterator[Diagnostic]:
 
 def check_wave(app: Application, scope: Scope) -> Iterator[Diagnostic]:
     """Refuse a wave that is no string of an integer: Argo CD would read it as wave 0."""
-    value = _mapping_at(app, "metadata", "annotations").get(WAVE)
+    value = app.annotations.get(WAVE)
     path = app.at("metadata", "annotations", WAVE)
     if value is not None and not isinstance(value, str):
         said = f"sync-wave must be a string, not {value!r}"
@@ -151,13 +151,13 @@ def check_managed_fields(app: Application, scope: Scope) -> Iterator[Diagnostic]
         if key in app.data:
             said = f"{key} belongs to the controller"
             yield warning("argocd-managed-field", app.at(key), said, "remove it")
-    if _TRACKING in _mapping_at(app, "metadata", "annotations"):
+    if _TRACKING in app.annotations:
         path = app.at("metadata", "annotations", _TRACKING)
         yield warning("argocd-managed-field", path, "tracking-id belongs to the controller", "remove it")
 
 
 def _annotation_list(app: Application, key: str) -> tuple[str, ...]:
-    value = app.literal(_mapping_at(app, "metadata", "annotations").get(key))
+    value = app.literal(app.annotations.get(key))
     return split_list(value or "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = re.compile(rf"{_LABEL}(?:\.{_LABEL})*\Z")
@@ -53,6 +54,7 @@ def short_revision(revision: str) -> str:
     return revision or "HEAD"
 
 
+@lru_cache(maxsize=1024)
 def normalise_repository(url: str) -> str:
     """Return the form in which Argo CD compares repositories: lower case, no `.git`, no `ssh://`."""
     url = url.strip().lower()

@@ -159,7 +159,7 @@ def check_service_accounts(project: Document, scope: Scope) -> Iterator[Diagnost
 def check_signatures(project: Document, scope: Scope) -> Iterator[Diagnostic]:
     """Refuse the old and the new way to require signatures side by side."""
     spec = _spec(project)
-    since = scope.facts.field_floors.fields.get("AppProjectSpec.sourceIntegrity")
+    since = scope.facts.types["AppProjectSpec"]["sourceIntegrity"].since
     if spec.get("signatureKeys") and spec.get("sourceIntegrity"):
         said = "signatureKeys and sourceIntegrity cannot be combined"
         yield error("project-signatures", ("spec", "signatureKeys"), said, "keep sourceIntegrity")

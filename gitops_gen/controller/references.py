@@ -9,6 +9,7 @@ from gitops_gen.controller.documents import (
     Application,
     Scope,
     Source,
+    ValueFile,
     entries,
     items,
     mapping,
@@ -28,7 +29,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 def check_ref_names(app: Application, scope: Scope) -> Iterator[Diagnostic]:
     """Refuse ref names with other signs than letters, digits, `_` and `-`, and repeated ones."""
     seen: set[str] = set()
-    for source, ref in _refs(app):
+    for ref, source in app.refs:
         path = (*source.path, "ref")
         if not is_ref(ref):
             said = f'ref "{ref}" may only hold letters, digits, _ and -'
@@ -40,11 +41,11 @@ def check_ref_names(app: Application, scope: Scope) -> Iterator[Diagnostic]:
 
 def check_ref_sources(app: Application, scope: Scope) -> Iterator[Diagnostic]:
     """Refuse a ref on a chart; warn where a ref source is also rendered because it has a path."""
-    for source, ref in _refs(app):
-        path = (*source.path, "ref")
+    for ref, source in app.refs:
         if source.is_chart:
             said = f'the source with ref "{ref}" may not have a chart'
-            yield error("argocd-ref-chart", path, said, "value files come from Git sources only")
+            hint = "value files come from Git sources only"
+            yield error("argocd-ref-chart", (*source.path, "ref"), said, hint)
         elif source.text("path"):
             said = f'the source with ref "{ref}" has a path, so its files are applied too'
             hint = "split it: one source with ref, one with path"
@@ -53,45 +54,50 @@ def check_ref_sources(app: Application, scope: Scope) -> Iterator[Diagnostic]:
 
 def check_ref_known(app: Application, scope: Scope) -> Iterator[Diagnostic]:
     """Refuse `$name/…` where no source of the same Application has that ref."""
-    known = {ref for _, ref in _refs(app)}
-    for _, path, entry in _helm_files(app):
-        name = _leading(entry)
-        if not name or name in known:
+    known = {ref for ref, _ in app.refs}
+    for file in app.value_files:
+        if not file.ref or file.ref in known:
             continue
         if app.is_multi_source:
             there = f"known refs: {listed(sorted(known))}" if known else "no source has a ref"
-            yield error("argocd-ref-unknown", path, f'"{entry}" names the unknown ref "{name}"', there)
-        elif name.strip("{}") not in scope.facts.build_environment.names:
-            said = f'"{entry}": refs work in spec.sources only, here ${name} is replaced by nothing'
-            yield error("argocd-ref-unknown", path, said, "use spec.sources with a ref source")
+            said = f'"{file.entry}" names the unknown ref "{file.ref}"'
+            yield error("argocd-ref-unknown", file.path, said, there)
+        elif file.ref.strip("{}") not in scope.facts.build_environment.names:
+            said = f'"{file.entry}": refs work in spec.sources only, here ${file.ref} is replaced by nothing'
+            yield error("argocd-ref-unknown", file.path, said, "use spec.sources with a ref source")
 
 
 def check_ref_placement(app: Application, scope: Scope) -> Iterator[Diagnostic]:
     """Refuse `$ref` anywhere but at the start of a value file or file parameter."""
-    known = {ref for _, ref in _refs(app)}
-    for _, path, entry in _helm_files(app):
-        inner = [part[1:] for part in entry.split("/")[1:] if part.startswith("$")]
-        for name in [name for name in inner if name in known]:
-            said = f'"{entry}": ${name} must be the first part of the path'
-            yield error("argocd-ref-placement", path, said, f"write ${name}/<path from the root>")
-        if _leading(entry) in known and not entry.partition("/")[2].strip("/"):
-            said = f'"{entry}" names a repository, not a file in it'
-            yield error("argocd-ref-placement", path, said, f"write {entry.rstrip('/')}/<file>")
+    known = {ref for ref, _ in app.refs}
+    for file in app.value_files:
+        for name in [name for name in _inner_names(file) if name in known]:
+            said = f'"{file.entry}": ${name} must be the first part of the path'
+            hint = f"write ${name}/<path from the root>"
+            yield error("argocd-ref-placement", file.path, said, hint)
+        if file.ref in known and not file.entry.partition("/")[2].strip("/"):
+            said = f'"{file.entry}" names a repository, not a file in it'
+            hint = f"write {file.entry.rstrip('/')}/<file>"
+            yield error("argocd-ref-placement", file.path, said, hint)
+
+
+def check_ref_in_kustomize(app: Application, scope: Scope) -> Iterator[Diagnostic]:
+    """Refuse `$ref` in kustomize, which does not know it."""
+    known = {ref for ref, _ in app.refs}
     for path, entry in _kustomize_files(app):
-        if _leading(entry) in known:
-            said = f'"{entry}": refs do not work in kustomize'
-            yield error("argocd-ref-placement", path, said)
+        if entry.startswith("$") and entry[1:].partition("/")[0] in known:
+            yield error("argocd-ref-placement", path, f'"{entry}": refs do not work in kustomize')
 
 
 def check_ref_revisions(app: Application, scope: Scope) -> Iterator[Diagnostic]:
     """Refuse two revisions of one repository among a source and the refs that it uses."""
-    by_ref = {ref: source for source, ref in _refs(app)}
+    by_ref = dict(app.refs)
     for source in app.sources:
         seen: dict[str, tuple[str, Source]] = {}
         if source.is_git:
             seen[normalise_repository(source.repo_url)] = ("the source itself", source)
-        used = [_leading(entry) for owner, _, entry in _helm_files(app) if owner == source]
-        for name in dict.fromkeys(name for name in used if name in by_ref):
+        used = [file.ref for file in app.value_files if file.source is source and file.ref in by_ref]
+        for name in dict.fromkeys(used):
             target = by_ref[name]
             url = normalise_repository(target.repo_url)
             who, other = seen.setdefault(url, (f"${name}", target))
@@ -113,78 +119,90 @@ def _same_revision(app: Application, ref: Source, other: Source, *, is_own: bool
     return short_revision(left) == short_revision(right) if is_own else left == right
 
 
+def _revision(source: Source) -> str:
+    return source.text("targetRevision") or "HEAD"
+
+
 def check_value_files(app: Application, scope: Scope) -> Iterator[Diagnostic]:
     """Refuse value files that leave the repository or have a scheme that is not read."""
-    for source, path, entry in _helm_files(app):
-        known = _SCHEME.match(entry)
+    for file in app.value_files:
+        known = _SCHEME.match(file.entry)
         if known:
             if known[1].lower() not in scope.facts.helm.values_file_schemes:
-                said = f'"{entry}": value files are not read over {known[1]}'
-                yield error("argocd-value-file-scheme", path, said)
-            continue
-        folder, rest = _split(source, entry)
-        if app.literal(entry) and "$" not in rest and resolve(folder, rest) is None:
-            yield error("argocd-value-file-outside", path, f'"{entry}" leaves the repository')
+                said = f'"{file.entry}": value files are not read over {known[1]}'
+                yield error("argocd-value-file-scheme", file.path, said)
+        elif app.literal(file.entry) and _has_known_path(file) and _seen(file) is None:
+            said = f'"{file.entry}" leaves the repository'
+            yield error("argocd-value-file-outside", file.path, said)
 
 
 def check_value_globs(app: Application, scope: Scope) -> Iterator[Diagnostic]:
     """Refuse globs in value files where Argo CD does not expand them yet."""
     floor = scope.facts.feature_floors["valueFileGlobs"]
-    for source in app.sources:
-        for index, entry in entries(source.helm.get("valueFiles")):
-            if has_glob(entry) and not _SCHEME.match(entry) and not scope.supports(floor.since):
-                place = (*source.path, "helm", "valueFiles", index)
-                yield too_new(place, floor.name, floor.since, scope)
+    if scope.supports(floor.since):
+        return
+    for file in app.value_files:
+        if "valueFiles" in file.path and has_glob(file.entry) and not _SCHEME.match(file.entry):
+            yield too_new(file.path, floor.name, floor.since, scope)
 
 
 def check_value_files_exist(app: Application, scope: Scope) -> Iterator[Diagnostic]:
     """Refuse value files of our own repository that are not there."""
-    if not scope.files:
-        return
-    by_ref = {ref: source for source, ref in _refs(app)}
-    for source, path, entry in _helm_files(app):
-        name = _leading(entry)
-        owner = by_ref.get(name, source if not name else None)
-        if owner is None or not owner.is_git or source.helm.get("ignoreMissingValueFiles") is True:
+    by_ref = dict(app.refs)
+    for file in app.value_files if scope.files else ():
+        owner = by_ref.get(file.ref) if file.ref else file.source
+        if owner is None or not owner.is_git or file.source.helm.get("ignoreMissingValueFiles") is True:
             continue
-        file = resolve(*_split(source, entry))
+        name = _seen(file) if app.literal(file.entry) and _has_known_path(file) else None
         own = normalise_repository(owner.repo_url) in scope.repositories
-        if own and file and app.literal(entry) and "$" not in file and not _exists(file, scope):
-            said = f'"{entry}": {owner.repo_url} has no file {file}'
-            yield error("argocd-value-file-missing", path, said)
+        if own and name and not _SCHEME.match(file.entry) and not _exists(name, scope):
+            said = f'"{file.entry}": {owner.repo_url} has no file {name}'
+            yield error("argocd-value-file-missing", file.path, said)
+
+
+def _seen(file: ValueFile) -> str | None:
+    """Return the file's path from the repository's root, None if it leaves it; refs start there."""
+    if file.ref:
+        return resolve("", file.entry.partition("/")[2])
+    return resolve("" if file.source.is_chart else file.source.text("path"), file.entry)
+
+
+def _has_known_path(file: ValueFile) -> bool:
+    """Say whether nothing behind the ref is substituted."""
+    return "$" not in (file.entry.partition("/")[2] if file.ref else file.entry)
+
+
+def _exists(name: str, scope: Scope) -> bool:
+    if has_glob(name):
+        return any(path_matches(name, known) for known in scope.files)
+    return name in scope.files
 
 
 def check_substitution(app: Application, scope: Scope) -> Iterator[Diagnostic]:
     """Warn of `$name` in paths and parameters that Argo CD would replace by nothing."""
-    known = {ref for _, ref in _refs(app)}
-    for path, entry in _substituted(app):
+    known = {ref for ref, _ in app.refs}
+    for path, entry in _substituted(app, known):
         for found in _VARIABLE.finditer(entry):
             name = found[1] if found[1] is not None else found[2]
             is_ref_path = found.start() == 0 and name in known
             if name and not is_ref_path and name not in scope.facts.build_environment.names:
-                yield warning(
-                    "argocd-substitution",
-                    path,
-                    f'"{entry}": Argo CD replaces {found[0]} by nothing',
-                    "write $$ for a dollar sign",
-                )
+                said = f'"{entry}": Argo CD replaces {found[0]} by nothing'
+                yield warning("argocd-substitution", path, said, "write $$ for a dollar sign")
 
 
-def _refs(app: Application) -> Iterator[tuple[Source, str]]:
-    if app.is_multi_source:
-        for source in app.sources:
-            if source.text("ref"):
-                yield source, source.text("ref")
-
-
-def _helm_files(app: Application) -> Iterator[tuple[Source, Path, str]]:
+def _substituted(app: Application, known: set[str]) -> Iterator[tuple[Path, str]]:
+    """Yield what is substituted, save the value files of which other rules speak."""
+    for file in app.value_files:
+        if (not file.ref or file.ref in known) and not known.intersection(_inner_names(file)):
+            yield file.path, file.entry
     for source in app.sources:
-        for index, entry in entries(source.helm.get("valueFiles")):
-            yield source, (*source.path, "helm", "valueFiles", index), entry
-        for index, item in enumerate(items(source.helm.get("fileParameters"))):
-            entry = text(mapping(item).get("path"))
-            if entry:
-                yield source, (*source.path, "helm", "fileParameters", index, "path"), entry
+        for index, item in enumerate(items(source.helm.get("parameters"))):
+            place = (*source.path, "helm", "parameters", index, "value")
+            yield place, text(mapping(item).get("value"))
+
+
+def _inner_names(file: ValueFile) -> list[str]:
+    return [part[1:] for part in file.entry.split("/")[1:] if part.startswith("$")]
 
 
 def _kustomize_files(app: Application) -> Iterator[tuple[Path, str]]:
@@ -197,45 +215,12 @@ def _kustomize_files(app: Application) -> Iterator[tuple[Path, str]]:
             yield (*source.path, "kustomize", "patches", index, "path"), entry
 
 
-def _substituted(app: Application) -> Iterator[tuple[Path, str]]:
-    known = {ref for _, ref in _refs(app)}
-    for _, path, entry in _helm_files(app):
-        inner = {part[1:] for part in entry.split("/")[1:]}
-        if (not _leading(entry) or _leading(entry) in known) and not inner & known:
-            yield path, entry
-    for source in app.sources:
-        for index, item in enumerate(items(source.helm.get("parameters"))):
-            place = (*source.path, "helm", "parameters", index, "value")
-            yield place, text(mapping(item).get("value"))
-
-
-def _leading(entry: str) -> str:
-    first = entry.partition("/")[0]
-    return first[1:] if first.startswith("$") else ""
-
-
-def _revision(source: Source) -> str:
-    return source.text("targetRevision") or "HEAD"
-
-
-def _split(source: Source, entry: str) -> tuple[str, str]:
-    """Return the folder that an entry starts from and its path; refs start at the root."""
-    if entry.startswith("$"):
-        return "", entry.partition("/")[2]
-    return ("" if source.is_chart else source.text("path")), entry
-
-
-def _exists(file: str, scope: Scope) -> bool:
-    if has_glob(file):
-        return any(path_matches(file, known) for known in scope.files)
-    return file in scope.files
-
-
 RULES = (
     check_ref_names,
     check_ref_sources,
     check_ref_known,
     check_ref_placement,
+    check_ref_in_kustomize,
     check_ref_revisions,
     check_value_files,
     check_value_globs,

@@ -24,32 +24,23 @@ def check_shape(document: Document, scope: Scope) -> Iterator[Diagnostic]:
 
 
 def _check_fields(name: str, data: Mapping[str, object], path: Path, scope: Scope) -> Iterator[Diagnostic]:
-    fields = {key.removesuffix("!"): shape for key, shape in scope.facts.types[name].items()}
+    fields = scope.facts.types[name]
     for key, value in data.items():
-        if key in fields:
-            yield from _too_new(name, key, (*path, key), scope)
-            yield from _check_value(fields[key], value, (*path, key), scope)
-        else:
+        field, place = fields.get(key), (*path, key)
+        if field is None:
             yield error(
                 "argocd-unknown-field",
-                (*path, key),
-                f"{_show((*path, key))} is not a field of Argo CD's {name}; it would be dropped",
+                place,
+                f"{_show(place)} is not a field of Argo CD's {name}; it would be dropped",
                 suggestion(str(key), fields),
             )
-    yield from _missing(name, data, path, scope)
-
-
-def _missing(name: str, data: Mapping[str, object], path: Path, scope: Scope) -> Iterator[Diagnostic]:
-    for key in scope.facts.types[name]:
-        field = key.removesuffix("!")
-        if field != key and field not in data:
-            yield error("argocd-missing-field", path, f"{_show((*path, field))} is required")
-
-
-def _too_new(name: str, key: str, path: Path, scope: Scope) -> Iterator[Diagnostic]:
-    since = scope.facts.field_floors.fields.get(f"{name}.{key}")
-    if not scope.supports(since):
-        yield too_new(path, _show(path), since, scope)
+            continue
+        if field.since and not scope.supports(field.since):
+            yield too_new(place, _show(place), field.since, scope)
+        yield from _check_value(field.shape, value, place, scope)
+    for key, field in fields.items():
+        if field.required and key not in data:
+            yield error("argocd-missing-field", path, f"{_show((*path, key))} is required")
 
 
 def too_new(path: Path, what: str, since: str | None, scope: Scope) -> Diagnostic:
@@ -64,32 +55,21 @@ def too_new(path: Path, what: str, since: str | None, scope: Scope) -> Diagnosti
 
 def _check_value(shape: Shape, value: object, path: Path, scope: Scope) -> Iterator[Diagnostic]:
     if isinstance(shape, list):
-        yield from _check_list(shape[0], value, path, scope)
-    elif isinstance(shape, dict):
-        yield from _check_map(shape["string"], value, path, scope)
-    elif shape in scope.facts.types:
-        if isinstance(value, Mapping):
-            yield from _check_fields(shape, value, path, scope)
-        else:
+        if not isinstance(value, list):
+            yield _mistyped("a list", value, path)
+            return
+        for index, part in enumerate(value):
+            yield from _check_value(shape[0], part, (*path, index), scope)
+    elif isinstance(shape, dict) or shape in scope.facts.types:
+        if not isinstance(value, dict):
             yield _mistyped("a mapping", value, path)
+        elif isinstance(shape, dict):
+            for key, part in value.items():
+                yield from _check_value(shape["string"], part, (*path, key), scope)
+        else:
+            yield from _check_fields(shape, value, path, scope)
     elif shape != "any" and not _is_plain(shape, value):
         yield _mistyped(_SAID[shape], value, path)
-
-
-def _check_list(item: str, value: object, path: Path, scope: Scope) -> Iterator[Diagnostic]:
-    if not isinstance(value, list | tuple):
-        yield _mistyped("a list", value, path)
-        return
-    for index, part in enumerate(value):
-        yield from _check_value(item, part, (*path, index), scope)
-
-
-def _check_map(item: str, value: object, path: Path, scope: Scope) -> Iterator[Diagnostic]:
-    if not isinstance(value, Mapping):
-        yield _mistyped("a mapping", value, path)
-        return
-    for key, part in value.items():
-        yield from _check_value(item, part, (*path, key), scope)
 
 
 _SAID = {
