@@ -1,10 +1,26 @@
-"""Options of the whole test suite."""
+"""Options and programs of the whole test suite."""
 
 from __future__ import annotations
 
+import os
+
 import pytest
+
+from gitops_gen.diagnostics import ToolError
+from gitops_gen.shell.command import find_helm
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--update-golden`, which rewrites expected files instead of comparing with them."""
     parser.addoption("--update-golden", action="store_true", help="rewrite expected files")
+
+
+@pytest.fixture(scope="session")
+def helm() -> tuple[str, ...]:
+    """The real helm; in CI a missing one fails the test, elsewhere it skips with the reason."""
+    try:
+        return find_helm()
+    except ToolError as error:
+        if os.environ.get("CI"):
+            pytest.fail(str(error))
+        pytest.skip(str(error))
