@@ -115,7 +115,7 @@ def _unknown(
         message = f'"{written}" is not a known accelerator'
         hint = _suggestion(written, known) or "`gitops-gen catalog` lists the accelerators"
     return Diagnostic(
-        code=f"unknown-{kind}-model",
+        code="unknown-gpu-model" if kind == "gpu" else "unknown-tpu-model",
         message=message,
         path=pool_path(index, kind, "model"),
         hint=hint,
