@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "gitops_gen"
@@ -13,19 +13,22 @@ ELSEWHERE = ("controller", "maintain")
 
 def source_codes() -> dict[str, str]:
     """Return every code with the file that gives it."""
-    found: dict[str, str] = {}
+    trees = dict(_trees())
+    takers = {name: place for tree in trees.values() for name, place in _takers(tree)}
+    return {code: file for file, tree in trees.items() for code in _codes(tree, takers)}
+
+
+def _trees() -> Iterator[tuple[str, ast.Module]]:
     for file in sorted(PACKAGE.rglob("*.py")):
         relative = file.relative_to(PACKAGE)
         if relative.parts[0] not in ELSEWHERE:
-            tree = ast.parse(file.read_text(encoding="utf-8"))
-            found.update(dict.fromkeys(_codes(tree), relative.as_posix()))
-    return found
+            yield relative.as_posix(), ast.parse(file.read_text(encoding="utf-8"))
 
 
-def _codes(tree: ast.Module) -> Iterator[str]:
+def _codes(tree: ast.Module, shared: Mapping[str, int]) -> Iterator[str]:
     """Yield the words given as `code`: to Diagnostic, or to a function that passes its own on."""
     constants = dict(_constants(tree))
-    takers = dict(_takers(tree))
+    takers = {**shared, **dict(_takers(tree))}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             for value in _given(node, takers):
@@ -34,7 +37,7 @@ def _codes(tree: ast.Module) -> Iterator[str]:
             yield from _words(node.value, constants)
 
 
-def _given(call: ast.Call, takers: dict[str, int]) -> Iterator[ast.expr]:
+def _given(call: ast.Call, takers: Mapping[str, int]) -> Iterator[ast.expr]:
     yield from (item.value for item in call.keywords if item.arg == "code")
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if name in takers and takers[name] < len(call.args):
@@ -68,7 +71,7 @@ def _is_code(target: ast.expr) -> bool:
     return isinstance(target, ast.Name) and target.id == "code"
 
 
-def _words(value: ast.expr, constants: dict[str, ast.expr]) -> Iterator[str]:
+def _words(value: ast.expr, constants: Mapping[str, ast.expr]) -> Iterator[str]:
     if isinstance(value, ast.Constant) and isinstance(value.value, str):
         yield value.value
     elif isinstance(value, ast.IfExp):
