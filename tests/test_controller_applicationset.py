@@ -80,10 +80,10 @@ CASES = [
     ),
     Case(
         id="deletion order",
-        bad={"spec.strategy.deletionOrder": "reverse"},
-        good={"spec.strategy.deletionOrder": "AllAtOnce"},
+        bad={"spec.strategy.deletionOrder": "Backwards"},
+        good={"spec.strategy.deletionOrder": "reverse"},
         found=[
-            'error[appset-strategy] spec.strategy.deletionOrder: deletionOrder "reverse" is not '
+            'error[appset-strategy] spec.strategy.deletionOrder: deletionOrder "Backwards" is not '
             "AllAtOnce or Reverse"
         ],
     ),

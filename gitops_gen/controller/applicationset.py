@@ -57,7 +57,7 @@ def check_strategy(appset: Document, scope: Scope) -> Iterator[Diagnostic]:
     if kind and kind not in enums.strategy_type:
         said = f'strategy "{kind}" is not {listed(enums.strategy_type)}'
         yield error("appset-strategy", (*path, "type"), said, suggestion(kind, enums.strategy_type))
-    if order and order not in enums.deletion_order:
+    if order and order.lower() not in {item.lower() for item in enums.deletion_order}:
         said = f'deletionOrder "{order}" is not {listed(enums.deletion_order)}'
         yield error("appset-strategy", (*path, "deletionOrder"), said)
     if kind == "RollingSync" and not steps:
@@ -65,7 +65,7 @@ def check_strategy(appset: Document, scope: Scope) -> Iterator[Diagnostic]:
     if steps and kind != "RollingSync":
         said = "rollingSync has no effect without type: RollingSync"
         yield warning("appset-rolling-sync", (*path, "rollingSync"), said)
-    if order == "Reverse" and not (kind == "RollingSync" and steps):
+    if order.lower() == "reverse" and not (kind == "RollingSync" and steps):
         said = "deletionOrder: Reverse has no effect without RollingSync and its steps"
         yield warning("appset-rolling-sync", (*path, "deletionOrder"), said)
 
