@@ -281,7 +281,7 @@ def _kustomize(source: KustomizeSource, app: Application) -> Iterator[Setting]:
     for path, origins in source.options.origins.items():
         value: Json = source.options.data
         for part in path:
-            value = value[part]  # type: ignore[index, call-overload]
+            value = value[part]  # type: ignore[index]
         yield Setting(path=("kustomize", *path), value=value, origins=origins)
 
 

@@ -22,7 +22,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_un
 # --- spec: pools -------------------------------------------------------------------------------
 
 
-class Taint(Words, kw_only=True):
+class Taint(Words, frozen=True, kw_only=True):
     """A taint as Kubernetes writes it; without `value` the key alone counts."""
 
     key: str
@@ -30,14 +30,14 @@ class Taint(Words, kw_only=True):
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 
 
-class Reserved(Words, kw_only=True):
+class Reserved(Words, frozen=True, kw_only=True):
     """What the node and its DaemonSets keep for themselves."""
 
     cores: int = 0
     memory: str = "0"
 
 
-class Machine(Words, kw_only=True):
+class Machine(Words, frozen=True, kw_only=True):
     """What is installed in one node."""
 
     sockets: int
@@ -47,21 +47,21 @@ class Machine(Words, kw_only=True):
     reserved: Reserved = Reserved()
 
 
-class MigLayout(Words, kw_only=True):
+class MigLayout(Words, frozen=True, kw_only=True):
     """Profiles made on the listed GPUs of a node, `{profile: count per GPU}`."""
 
     devices: tuple[int, ...] | Literal["all"]
     profiles: dict[str, int]
 
 
-class Mig(Words, kw_only=True):
+class Mig(Words, frozen=True, kw_only=True):
     """Either one profile on every GPU, or a custom layout."""
 
     profile: str | None = None
     layout: tuple[MigLayout, ...] = ()
 
 
-class TimeSlicing(Words, kw_only=True):
+class TimeSlicing(Words, frozen=True, kw_only=True):
     """The device plugin's time-slicing of one resource."""
 
     replicas: int
@@ -69,7 +69,7 @@ class TimeSlicing(Words, kw_only=True):
     fail_requests_greater_than_one: bool = False
 
 
-class Mps(Words, kw_only=True):
+class Mps(Words, frozen=True, kw_only=True):
     """The device plugin's MPS sharing of one resource."""
 
     replicas: int
@@ -77,14 +77,14 @@ class Mps(Words, kw_only=True):
     fail_requests_greater_than_one: bool = True
 
 
-class Sharing(Words, kw_only=True):
+class Sharing(Words, frozen=True, kw_only=True):
     """How several pods use one GPU; at most one of the two."""
 
     time_slicing: TimeSlicing | None = None
     mps: Mps | None = None
 
 
-class Gpu(Words, kw_only=True):
+class Gpu(Words, frozen=True, kw_only=True):
     """The GPUs of one node; `model` is an accelerator id of the catalogue."""
 
     model: str
@@ -93,14 +93,14 @@ class Gpu(Words, kw_only=True):
     sharing: Sharing | None = None
 
 
-class Tpu(Words, kw_only=True):
+class Tpu(Words, frozen=True, kw_only=True):
     """The TPU chips of one node."""
 
     model: str
     count: int
 
 
-class FabricNetwork(Words, kw_only=True):
+class FabricNetwork(Words, frozen=True, kw_only=True):
     """Addresses of the secondary network (NVIDIA IPAM pool)."""
 
     subnet: str
@@ -109,7 +109,7 @@ class FabricNetwork(Words, kw_only=True):
     exclude: tuple[str, ...] = ()
 
 
-class Fabric(Words, kw_only=True):
+class Fabric(Words, frozen=True, kw_only=True):
     """The network between nodes that carries RDMA."""
 
     type: Literal["infiniband", "roce"]
@@ -125,7 +125,7 @@ class Fabric(Words, kw_only=True):
     network: FabricNetwork | None = None
 
 
-class NodePool(Words, kw_only=True):
+class NodePool(Words, frozen=True, kw_only=True):
     """Nodes of one kind: what they are, how to find them and who may use them."""
 
     name: str
@@ -146,7 +146,7 @@ class NodePool(Words, kw_only=True):
 # --- spec: cluster -----------------------------------------------------------------------------
 
 
-class Kubernetes(Words, kw_only=True):
+class Kubernetes(Words, frozen=True, kw_only=True):
     """The cluster's Kubernetes; `version` is a minor (`1.35`) or a full version."""
 
     version: str
@@ -155,7 +155,7 @@ class Kubernetes(Words, kw_only=True):
     ]
 
 
-class Gitops(Words, kw_only=True):
+class Gitops(Words, frozen=True, kw_only=True):
     """The Git repository that Argo CD reads and the tree's place in it."""
 
     repo_url: str = msgspec.field(name="repoURL")
@@ -164,14 +164,14 @@ class Gitops(Words, kw_only=True):
     delivery: Literal["multi-source", "wrapper-chart", "manifests"] = "multi-source"
 
 
-class Destination(Words, kw_only=True):
+class Destination(Words, frozen=True, kw_only=True):
     """The cluster that Argo CD deploys to: by name or by API server URL, in-cluster by default."""
 
     name: str | None = None
     server: str | None = None
 
 
-class SyncWindow(Words, kw_only=True):
+class SyncWindow(Words, frozen=True, kw_only=True):
     """A sync window of the AppProject; `apps` names apps of the tree, empty means all."""
 
     kind: Literal["allow", "deny"]
@@ -184,7 +184,7 @@ class SyncWindow(Words, kw_only=True):
     description: str | None = None
 
 
-class Retry(Words, kw_only=True):
+class Retry(Words, frozen=True, kw_only=True):
     """Retries of a failed sync; durations as Go writes them."""
 
     limit: int = 10
@@ -193,7 +193,7 @@ class Retry(Words, kw_only=True):
     max_duration: str = "5m"
 
 
-class ArgoCD(Words, kw_only=True):
+class ArgoCD(Words, frozen=True, kw_only=True):
     """The Argo CD that syncs the tree."""
 
     version: str = "3.5"
@@ -206,21 +206,21 @@ class ArgoCD(Words, kw_only=True):
     prune: bool = True
 
 
-class Storage(Words, kw_only=True):
+class Storage(Words, frozen=True, kw_only=True):
     """Storage classes: `default_class` for one writer, `shared_class` for many."""
 
     default_class: str | None = None
     shared_class: str | None = None
 
 
-class StoreRef(Words, kw_only=True):
+class StoreRef(Words, frozen=True, kw_only=True):
     """The External Secrets store that holds the secrets."""
 
     kind: Literal["SecretStore", "ClusterSecretStore"] = "ClusterSecretStore"
     name: str
 
 
-class Secrets(Words, kw_only=True):
+class Secrets(Words, frozen=True, kw_only=True):
     """Where Secrets come from; data never stands in Git."""
 
     store: Literal["existing", "external-secrets", "sealed-secrets"] = "existing"
@@ -228,14 +228,14 @@ class Secrets(Words, kw_only=True):
     key_template: str = "{cluster}/{namespace}/{name}"
 
 
-class Registry(Words, kw_only=True):
+class Registry(Words, frozen=True, kw_only=True):
     """Mirrors of image registries and the pull Secrets that they need."""
 
     mirrors: dict[str, str] = {}
     pull_secrets: tuple[str, ...] = ()
 
 
-class Proxy(Words, kw_only=True):
+class Proxy(Words, frozen=True, kw_only=True):
     """The HTTP proxy between the cluster and the Internet."""
 
     http: str | None = None
@@ -244,7 +244,7 @@ class Proxy(Words, kw_only=True):
     ca_config_map: str | None = None
 
 
-class Accept(Words, kw_only=True):
+class Accept(Words, frozen=True, kw_only=True):
     """A finding that the user has weighed: a warning, or an intended change of locked state."""
 
     code: str
@@ -254,7 +254,7 @@ class Accept(Words, kw_only=True):
     to_value: str | None = msgspec.field(default=None, name="to")
 
 
-class Sync(Words, kw_only=True):
+class Sync(Words, frozen=True, kw_only=True):
     """Overrides of how Argo CD syncs one component; None keeps the component's own choice."""
 
     wave: int | None = None

@@ -66,7 +66,9 @@ def _common_health_checks(catalog: Catalog) -> Iterator[HealthCheck]:
     match catalog.data["health"]:
         case {"checks": [*checks]}:
             for item in checks:
-                yield HealthCheck(group=item["group"], kind=item["kind"], lua=item["lua"])
+                match item:
+                    case {"group": str(group), "kind": str(kind), "lua": str(lua)}:
+                        yield HealthCheck(group=group, kind=kind, lua=lua)
 
 
 def known_objects(source: HelmSource, facts: ComponentFacts, namespace: str) -> HelmSource:
