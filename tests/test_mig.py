@@ -54,6 +54,12 @@ def test_one_profile_on_the_whole_gpu_fits_and_one_more_does_not(gpu: Accelerato
 @pytest.mark.parametrize(
     ("name", "layout"),
     [
+        ("a100-sxm-40gb", {"1g.5gb": 4, "2g.10gb": 1}),
+        ("a100-sxm-40gb", {"3g.20gb": 1, "1g.5gb": 2}),
+        ("a100-sxm-40gb", {"1g.5gb": 6}),
+        ("a100-sxm-80gb", {"1g.10gb": 4, "2g.20gb": 1}),
+        ("a100-sxm-80gb", {"3g.40gb": 1, "2g.20gb": 1}),
+        ("b200", {"1g.23gb": 1, "2g.45gb": 1, "4g.90gb": 1}),
         ("a100-sxm-80gb", {"1g.10gb": 5, "2g.20gb": 1}),
         ("a100-sxm-80gb", {"3g.40gb": 1, "4g.40gb": 1}),
         ("h100-sxm-80gb", {"2g.20gb": 2, "3g.40gb": 1}),

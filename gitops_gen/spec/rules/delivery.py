@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from gitops_gen.catalog.versions import Version
 from gitops_gen.diagnostics import Diagnostic
@@ -96,6 +95,8 @@ def window_schedules(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnostic
 
 def window_time_zones(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnostic]:
     """Refuse a time zone that nobody knows: Argo CD would take UTC without a word."""
+    from difflib import get_close_matches
+
     facts = catalog.data.get("argocd", {})
     known: list[str] = facts["timeZones"]["names"]  # type: ignore[index,call-overload,assignment]
     for index, window in enumerate(spec.argocd.sync_windows):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import SequenceMatcher
 
 from gitops_gen.diagnostics import Diagnostic
 from gitops_gen.model import Accelerator, Catalog, ClusterSpec
@@ -139,6 +138,8 @@ def _suggestion(written: str, known: Mapping[str, Accelerator]) -> str:
 
 def _likeness(word: str, name: str) -> float:
     """Compare with the whole id and with its family, of which a typo leaves more."""
+    from difflib import SequenceMatcher
+
     return max(SequenceMatcher(None, word, part).ratio() for part in (name, name.split("-")[0]))
 
 
