@@ -29,6 +29,6 @@ def _template(template_text: str, name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,
+        autoescape=False,  # noqa: S701 -- prose in Markdown, not HTML
     )
     return environment.get_template(name)

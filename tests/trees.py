@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from gitops_gen.resources import resources
@@ -41,13 +41,13 @@ def cases() -> list[Case]:
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def prepared(spec: SpecFile) -> Prepared:
     """Check and plan a spec as if it had never been rendered."""
     return prepare(spec, resources(), output=Path("/nonexistent"))
 
 
-@lru_cache(maxsize=None)
+@cache
 def tree(spec: SpecFile) -> Mapping[str, str]:
     """Render a spec; paths below the tree with their text."""
     return {path: raw.decode() for path, raw in prepared(spec).tree().items()}

@@ -8,6 +8,7 @@ from gitops_gen.cli.common import (
     EXIT_INVALID,
     DiagnosticFormat,
     Format,
+    Outcome,
     Specs,
     Strict,
     collisions,
@@ -34,12 +35,12 @@ def validate(specs: Specs = None, strict: Strict = False, form: DiagnosticFormat
     found = [*clashes, *(one for item in outcomes for one in item.diagnostics)]
     print_diagnostics(found, form, to_stderr=False)
     if form is Format.TEXT:
-        valid = sum(item.prepared is not None for item in outcomes)
-        typer.echo(
-            f"{valid} of {len(outcomes)} specs valid" if len(outcomes) > 1 else _verdict(valid), err=True
-        )
+        typer.echo(_verdict(outcomes, bool(clashes)), err=True)
     raise typer.Exit(EXIT_INVALID if clashes else exit_status(outcomes))
 
 
-def _verdict(valid: int) -> str:
-    return "the spec is valid" if valid else "the spec is invalid"
+def _verdict(outcomes: list[Outcome], clash: bool) -> str:
+    valid = sum(item.prepared is not None for item in outcomes)
+    if len(outcomes) == 1:
+        return "the spec is valid" if valid else "the spec is invalid"
+    return f"{valid} of {len(outcomes)} specs are valid" + (", but not together" if clash else "")

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from gitops_gen.devices import unclaimed
 from gitops_gen.diagnostics import Diagnostic, Severity
 from gitops_gen.model import (
     Accept,
@@ -27,7 +28,6 @@ from gitops_gen.model import (
     Storage,
     Sync,
 )
-from gitops_gen.devices import unclaimed
 from gitops_gen.spec.schema import fill_defaults
 
 _COMMON = ("enabled", "provided", "version", "namespace", "values", "sync")
