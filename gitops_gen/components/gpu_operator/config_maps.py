@@ -12,7 +12,8 @@ from gitops_gen.components.gpu_operator.recipes import GpuPool
 from gitops_gen.components.gpu_operator.resources import base_resources
 from gitops_gen.emit import emit
 from gitops_gen.model import Json, MigLayout, Object, Origin
-from gitops_gen.pools import MIG_DISABLED, devices, mig_config as mig_set, whole_gpus
+from gitops_gen.pools import MIG_DISABLED, devices, whole_gpus
+from gitops_gen.pools import mig_config as mig_set
 
 _METRICS_KEY = "dcgm-metrics.csv"
 _UNSHARED = "unshared"

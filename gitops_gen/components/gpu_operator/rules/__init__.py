@@ -13,10 +13,11 @@ from gitops_gen.components.gpu_operator.rules.network import network_rules
 from gitops_gen.components.gpu_operator.rules.overlay import overlay_rules
 from gitops_gen.components.gpu_operator.rules.pools import pool_rules
 from gitops_gen.components.gpu_operator.rules.registry import registry_rules
+from gitops_gen.components.gpu_operator.rules.replaced import replaced_lists
 from gitops_gen.components.gpu_operator.rules.upgrade import upgrade_rules
 from gitops_gen.components.gpu_operator.values import chart_values
 from gitops_gen.diagnostics import Diagnostic
-from gitops_gen.model import Json
+from gitops_gen.model import Json, Traced
 from gitops_gen.traced import collect, overlay
 
 
@@ -27,7 +28,8 @@ def component_rules(context: Context, previous: Mapping[str, Json]) -> Iterator[
     """
     environment = tuple(environment_rules(context))
     yield from environment
-    values = effective_values(context)
+    ours = collect(chart_values(context))
+    values = effective_values(context, ours)
     yield from pool_rules(context)
     yield from driver_rules(context, values)
     yield from driver_object_rules(context, values)
@@ -35,12 +37,12 @@ def component_rules(context: Context, previous: Mapping[str, Json]) -> Iterator[
     yield from feature_rules(context, values)
     yield from registry_rules(context)
     yield from overlay_rules(context, values)
+    yield from replaced_lists(context, ours)
     yield from upgrade_rules(context, previous)
 
 
-def effective_values(context: Context) -> Effective:
-    """Return the chart values as they will be, the user's raw values included."""
+def effective_values(context: Context, ours: Traced) -> Effective:
+    """Return the chart values as they will be, the user's raw values laid over ours."""
     written = context.part.values
-    ours = collect(chart_values(context))
     merged = overlay(ours, written, ("spec", *OWN, "values"))
     return Effective(merged.data, dict(written), context.keys)

@@ -47,11 +47,11 @@ def pull_secrets(context: Context, path: str) -> list[tuple[str, Origin]]:
     found = {name: from_spec("registry", "pullSecrets") for name in context.spec.registry.pull_secrets}
     if path == "driver":
         origin = own("driver", "imagePullSecrets")
-        found |= {name: origin for name in context.settings.driver.image_pull_secrets}
+        found |= dict.fromkeys(context.settings.driver.image_pull_secrets, origin)
     manager = context.settings.sandbox_workloads.vgpu_manager
     if path == "vgpuManager" and manager is not None:
         origin = own("sandboxWorkloads", "vgpuManager", "imagePullSecrets")
-        found |= {name: origin for name in manager.image_pull_secrets}
+        found |= dict.fromkeys(manager.image_pull_secrets, origin)
     return list(found.items())
 
 
