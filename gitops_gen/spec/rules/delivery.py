@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gitops_gen.catalog.versions import Version
+from gitops_gen.controller.cron import schedule_fault
 from gitops_gen.diagnostics import Diagnostic
 from gitops_gen.model import Catalog, ClusterSpec
 from gitops_gen.spec.rules.place import warning
@@ -80,8 +81,6 @@ def supported_argocd(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnostic
 
 def window_schedules(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnostic]:
     """Refuse a schedule that Argo CD cannot read."""
-    from gitops_gen.controller.cron import schedule_fault
-
     for index, window in enumerate(spec.argocd.sync_windows):
         fault = schedule_fault(window.schedule)
         if fault:
