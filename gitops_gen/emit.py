@@ -87,9 +87,7 @@ def _put_mapping(out: list[str], mapping: Mapping[str, object], indent: str, lea
             out.append(f" {_scalar(item, indent)}\n")
 
 
-def _put_sequence(
-    out: list[str], items: list[object] | tuple[object, ...], indent: str, lead: str
-) -> None:
+def _put_sequence(out: list[str], items: list[object] | tuple[object, ...], indent: str, lead: str) -> None:
     for item in items:
         if isinstance(item, Mapping) and item:
             _put_mapping(out, item, indent + "  ", lead + "- ")

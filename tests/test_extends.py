@@ -186,9 +186,7 @@ _named_list = st.lists(
     max_size=3,
 )
 # Keys keep their kind, and nothing is null: removal and change of kind forget the layer below.
-_layer = st.dictionaries(_names, _leaf).map(
-    lambda leaves: {f"leaf-{k}": v for k, v in leaves.items()}
-)
+_layer = st.dictionaries(_names, _leaf).map(lambda leaves: {f"leaf-{k}": v for k, v in leaves.items()})
 _layers = st.tuples(
     _layer, st.dictionaries(_names, _layer, max_size=3), st.dictionaries(_names, _named_list)
 ).map(
@@ -259,16 +257,12 @@ def test_circle_of_files_is_shown() -> None:
 
 def test_file_that_extends_itself_is_a_circle() -> None:
     message = f"files extend each other in a circle: {LAB} → {LAB}"
-    assert faults({LAB: cluster_extending("cluster.yaml")}) == [
-        ("extends-cycle", message, at(LAB, 3, 11))
-    ]
+    assert faults({LAB: cluster_extending("cluster.yaml")}) == [("extends-cycle", message, at(LAB, 3, 11))]
 
 
 def test_all_faults_of_all_files_are_told_in_order() -> None:
     files = {
-        LAB: cluster_extending(
-            "../../../x.yaml", "/etc/passwd", "../none.yaml", "../bad.yaml", "5"
-        ),
+        LAB: cluster_extending("../../../x.yaml", "/etc/passwd", "../none.yaml", "../bad.yaml", "5"),
         "clusters/bad.yaml": BASE + "spec: {a: yes, a: 1}\n",
     }
     assert faults(files) == [
@@ -324,8 +318,7 @@ def test_extends_must_be_a_list() -> None:
 def test_only_bases_can_be_extended() -> None:
     files = {LAB: cluster_extending("../a.yaml"), "clusters/a.yaml": CLUSTER}
     message = (
-        "this is apiVersion gitops-gen/v1alpha1, kind Cluster; "
-        "`extends` takes files of kind ClusterBase"
+        "this is apiVersion gitops-gen/v1alpha1, kind Cluster; `extends` takes files of kind ClusterBase"
     )
     assert faults(files) == [("extends-kind", message, at("clusters/a.yaml", 2, 7))]
 
@@ -339,9 +332,7 @@ def test_only_bases_can_be_extended() -> None:
         ("apiVersion: gitops-gen/v1alpha1\n", "apiVersion gitops-gen/v1alpha1", 1, 1),
     ],
 )
-def test_documents_of_another_type_cannot_be_extended(
-    text: str, shown: str, line: int, column: int
-) -> None:
+def test_documents_of_another_type_cannot_be_extended(text: str, shown: str, line: int, column: int) -> None:
     files = {LAB: cluster_extending("../a.yaml"), "clusters/a.yaml": text}
     message = f"this is {shown}; `extends` takes files of kind ClusterBase"
     assert faults(files) == [("wrong-document", message, at("clusters/a.yaml", line, column))]

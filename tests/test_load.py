@@ -137,9 +137,7 @@ def test_aliases_are_expanded_into_values_of_their_own() -> None:
         (("spec", "text"), (14, 9), (14, 3)),
     ],
 )
-def test_each_part_knows_its_place(
-    path: Path, value: tuple[int, int], key: tuple[int, int]
-) -> None:
+def test_each_part_knows_its_place(path: Path, value: tuple[int, int], key: tuple[int, int]) -> None:
     source_map = load(SPEC).source_map
     assert source_map.has(path)
     assert place(source_map.value(path)) == value
@@ -157,9 +155,7 @@ def test_each_part_knows_its_place(
         (("apiVersion", "x"), (2, 13)),
     ],
 )
-def test_what_the_text_lacks_has_the_place_of_its_nearest_parent(
-    path: Path, parent: tuple[int, int]
-) -> None:
+def test_what_the_text_lacks_has_the_place_of_its_nearest_parent(path: Path, parent: tuple[int, int]) -> None:
     source_map = load(SPEC).source_map
     assert source_map.has(path) is (path == ())
     assert place(source_map.value(path)) == parent
@@ -315,9 +311,7 @@ def test_aliases_cannot_nest_deeper_than_text() -> None:
 
 def test_alias_bomb_is_refused_where_it_bursts() -> None:
     wide = ", ".join(["*{}"] * 10)
-    lines = [
-        f"a{level}: &a{level} [{wide.replace('{}', f'a{level - 1}')}]" for level in range(1, 9)
-    ]
+    lines = [f"a{level}: &a{level} [{wide.replace('{}', f'a{level - 1}')}]" for level in range(1, 9)]
     text = "\n".join(["a0: &a0 x", *lines])
     (fault,) = diagnostics(text)
     assert (fault.code, place(fault.position)) == ("yaml-alias-bomb", (6, 55))
@@ -426,9 +420,7 @@ def test_duplicate_key_names_the_first() -> None:
         ),
     ],
 )
-def test_files_that_are_no_text_are_refused_with_the_reason(
-    raw: bytes, code: str, message: str
-) -> None:
+def test_files_that_are_no_text_are_refused_with_the_reason(raw: bytes, code: str, message: str) -> None:
     (fault,) = diagnostics(raw)
     assert (fault.code, fault.message, place(fault.position)) == (code, message, (0, 0))
 

@@ -19,9 +19,7 @@ TEMPLATE = """\
 
 def test_block_tags_leave_no_empty_lines() -> None:
     apps = [{"name": "a", "note": "x < y"}, {"name": "b", "note": ""}, {"name": "c", "note": "z"}]
-    assert render_prose(TEMPLATE, "README.md", name="lab", apps=apps) == (
-        "# lab\n- a: x < y\n- c: z\n"
-    )
+    assert render_prose(TEMPLATE, "README.md", name="lab", apps=apps) == ("# lab\n- a: x < y\n- c: z\n")
 
 
 def test_missing_value_is_refused_by_name() -> None:

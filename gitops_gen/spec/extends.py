@@ -107,9 +107,7 @@ class _Layers:
             self._bases[file] = self._load_base(file, name, at, chain)
         return self._bases[file]
 
-    def _load_base(
-        self, file: str, name: str, at: Position, chain: tuple[str, ...]
-    ) -> Mapped | None:
+    def _load_base(self, file: str, name: str, at: Position, chain: tuple[str, ...]) -> Mapped | None:
         try:
             raw = self._read(file)
         except FileNotFoundError:
