@@ -44,7 +44,8 @@ def plan_cluster(
         _finish(app, spec.components[item.name], item.facts) for item in rendered for app in item.plan(spec)
     ]
     apps = [external_secrets(app, spec) for app in parts]
-    apps.append(namespaces_application(spec, apps))
+    if any(app.namespaces for app in apps):
+        apps.append(namespaces_application(spec, apps))
     return Plan(
         spec=spec,
         applications=tuple(sorted(apps, key=lambda app: app.name)),
