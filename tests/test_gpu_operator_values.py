@@ -61,9 +61,7 @@ def test_chart_version_keeps_its_v_and_release_its_name() -> None:
         ("talos", "talos", {"toolkit": {"enabled": False}, "driver": {"enabled": False}}),
     ],
 )  # fmt: skip
-def test_environment_decides_paths_and_operands(
-    distribution: str, os: str, expected: dict[str, Any]
-) -> None:
+def test_environment_decides_paths_and_operands(distribution: str, os: str, expected: dict[str, Any]) -> None:
     found = values(pool(os=os), body=cluster(distribution))
     assert found == {**ALWAYS, **UNMONITORED, **expected}
 
@@ -263,7 +261,9 @@ def test_kata_switches_mode_and_rules_of_the_chart() -> None:
 
 def test_gpu_cluster_replaces_the_cluster_policy() -> None:
     planned = app(
-        components=part("mig: {strategy: mixed}\ngpuCluster: {enabled: true, featureGates: {DynamicMIG: true}}"),
+        components=part(
+            "mig: {strategy: mixed}\ngpuCluster: {enabled: true, featureGates: {DynamicMIG: true}}"
+        ),
         body=cluster("k3s", "1.35.1"),
     )
     found = chart(planned)
@@ -313,7 +313,15 @@ def test_pull_secrets_take_the_shape_of_each_key() -> None:
 
 def test_images_that_nobody_pulls_are_not_named() -> None:
     found = values(body=MIRROR)
-    unused = {"vfioManager", "vgpuManager", "kataSandboxDevicePlugin", "draDriver", "gds", "dcgm", "ccManager"}
+    unused = {
+        "vfioManager",
+        "vgpuManager",
+        "kataSandboxDevicePlugin",
+        "draDriver",
+        "gds",
+        "dcgm",
+        "ccManager",
+    }
     assert unused & found.keys() == set()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from gitops_gen.components.gpu_operator.context import OWN, Context, Effective
 from gitops_gen.components.gpu_operator.rules.driver import driver_rules
@@ -21,13 +21,17 @@ from gitops_gen.model import Json, Traced
 from gitops_gen.traced import collect, overlay
 
 
-def component_rules(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnostic]:
+def component_rules(context: Context, previous: Mapping[str, Json]) -> Iterable[Diagnostic]:
     """Yield the findings; `previous` is the state of the last render.
 
-    What the chart will see counts: the raw values are laid over before they are checked.
+    What the chart will see counts: the raw values are laid over before they are checked. Pools
+    that share a fault of a common setting say it once.
     """
-    environment = tuple(environment_rules(context))
-    yield from environment
+    return dict.fromkeys(_findings(context, previous))
+
+
+def _findings(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnostic]:
+    yield from environment_rules(context)
     ours = collect(chart_values(context))
     values = effective_values(context, ours)
     yield from pool_rules(context)

@@ -159,9 +159,7 @@ def _precompiled(context: Context, values: Effective, pool: GpuPool) -> Iterator
     yield from _precompiled_parts(context, values, pool, switch)
 
 
-def _precompiled_system(
-    context: Context, pool: GpuPool, version: str, switch: Path
-) -> Iterator[Diagnostic]:
+def _precompiled_system(context: Context, pool: GpuPool, version: str, switch: Path) -> Iterator[Diagnostic]:
     facts = context.facts.precompiled
     known = facts.branches.get(pool.pool.os or "", ())
     branch = version.split(".")[0]

@@ -25,19 +25,17 @@ def _lines(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnosti
     if not isinstance(before, str):
         return
     order = context.facts.release_lines.order
-    old, new = _line(before), _line(context.part.version)
-    if old not in order or new not in order:
-        return
-    step = order.index(new) - order.index(old)
+    old, new = _place(before, order), _place(context.part.version, order)
+    step = new - old
     if step in (0, 1):
         return
-    way = f"go through {order[order.index(old) + 1]}" if step > 1 else f"stay at {old} or later"
+    way = f"go through {order[old + 1]}" if step > 1 else f"stay at {before} or later"
     yield Diagnostic(
         code="release-line-skipped",
         message=f"{before} to {context.part.version}: upgrades go within a release line or to the next "
         "one" + (", never back" if step < 0 else ""),
         path=("spec", *OWN, "version"),
-        hint=f"{way} first",
+        hint=f"{way} first" if step > 1 else way,
     )
 
 
@@ -67,5 +65,8 @@ def _claims(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnost
         )
 
 
-def _line(version: str) -> str:
-    return ".".join(str(part) for part in Version.parse(version).minor)
+def _place(version: str, order: tuple[str, ...]) -> int:
+    """Return the place of a version's line in the order: -1 before the first, its length after it."""
+    line = Version.parse(version).minor
+    known = [Version.parse(item).minor for item in order]
+    return known.index(line) if line in known else (-1 if line < known[0] else len(known))

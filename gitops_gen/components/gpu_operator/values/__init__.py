@@ -15,9 +15,7 @@ from gitops_gen.components.gpu_operator.values.sharing import sharing_values
 from gitops_gen.model import Setting, from_rule
 from gitops_gen.traced import put
 
-_CRDS = from_rule(
-    "Argo CD applies the CRDs itself; the chart's hook would rewrite them before every sync"
-)
+_CRDS = from_rule("Argo CD applies the CRDs itself; the chart's hook would rewrite them before every sync")
 _LABELS = from_rule("the hook would strip the labels of Node Feature Discovery off every node")
 
 
