@@ -233,7 +233,8 @@ def test_each_pool_gets_a_driver_of_its_own() -> None:
 
 
 def test_older_version_keeps_the_upgrade_policy_in_the_values() -> None:
-    body = "version: v26.3.3\ndriver: {upgradePolicy: {maxParallelUpgrades: 4}, nvidiaDriverCRD: {enabled: true}}"
+    driver_part = "driver: {upgradePolicy: {maxParallelUpgrades: 4}, nvidiaDriverCRD: {enabled: true}}"
+    body = f"version: v26.3.3\n{driver_part}"
     planned = app(components=part(body))
     driver: Any = chart(planned).values.data["driver"]
     assert driver["upgradePolicy"] == {"maxParallelUpgrades": 4}

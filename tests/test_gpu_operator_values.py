@@ -13,6 +13,7 @@ ALWAYS = {
     "operator": {"upgradeCRD": False},
     "node-feature-discovery": {"postDeleteCleanup": False},
 }
+SNAP = "/var/snap/microk8s"
 CPU = "- {name: cpu, nodes: 2, nodeSelector: {node.example.com/pool: cpu}}\n"
 UNMONITORED = {"dcgmExporter": {"serviceMonitor": {"enabled": False}}}
 
@@ -39,9 +40,9 @@ def test_chart_version_keeps_its_v_and_release_its_name() -> None:
         ("rke2", "ubuntu-22.04", {"toolkit": {"env": [
             {"name": "CONTAINERD_SOCKET", "value": "/run/k3s/containerd/containerd.sock"}]}}),
         ("microk8s", "ubuntu-24.04", {"toolkit": {"env": [
-            {"name": "CONTAINERD_CONFIG", "value": "/var/snap/microk8s/current/args/containerd-template.toml"},
-            {"name": "CONTAINERD_SOCKET", "value": "/var/snap/microk8s/common/run/containerd.sock"},
-            {"name": "RUNTIME_CONFIG_SOURCE", "value": "file=/var/snap/microk8s/current/args/containerd.toml"}]}}),
+            {"name": "CONTAINERD_CONFIG", "value": f"{SNAP}/current/args/containerd-template.toml"},
+            {"name": "CONTAINERD_SOCKET", "value": f"{SNAP}/common/run/containerd.sock"},
+            {"name": "RUNTIME_CONFIG_SOURCE", "value": f"file={SNAP}/current/args/containerd.toml"}]}}),
         ("gke", "cos", {
             "hostPaths": {"driverInstallDir": "/home/kubernetes/bin/nvidia"},
             "toolkit": {"installDir": "/home/kubernetes/bin/nvidia",

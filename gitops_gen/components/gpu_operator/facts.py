@@ -218,12 +218,6 @@ class IgnoredEnv(_Facts, frozen=True, kw_only=True):
     names: dict[str, str]
 
 
-class Relabelings(_Facts, frozen=True, kw_only=True):
-    """Fields of a relabeling."""
-
-    fields: tuple[str, ...]
-
-
 class NodeFeatures(_Facts, frozen=True, kw_only=True):
     """What Node Feature Discovery sees of a GPU."""
 
@@ -265,7 +259,6 @@ class GpuFacts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     licensing: LicensingFacts
     moved_images: MovedImages
     ignored_env: IgnoredEnv
-    relabelings: Relabelings
     node_features: NodeFeatures
     health: tuple[Health, ...]
 

@@ -12,7 +12,6 @@ from gitops_gen.diagnostics import Diagnostic, Path, Severity
 from gitops_gen.traced import format_path
 
 _VALUES: Path = ("spec", *OWN, "values")
-_RELABELINGS = "dcgmExporter.serviceMonitor.relabelings"
 
 
 def overlay_rules(context: Context, values: Effective) -> Iterator[Diagnostic]:
@@ -20,7 +19,6 @@ def overlay_rules(context: Context, values: Effective) -> Iterator[Diagnostic]:
     yield from config_rules(context, values)
     yield from _environment(dict(context.part.values), ())
     yield from _ignored_environment(context, values)
-    yield from _relabelings(context, values)
     yield from _pins(context, values)
     yield from _hooks(values)
     yield from _upgrades(values)
@@ -61,28 +59,6 @@ def _ignored_environment(context: Context, values: Effective) -> Iterator[Diagno
                 path=place if raw else ("spec", *place),
                 hint="remove it",
             )
-
-
-def _relabelings(context: Context, values: Effective) -> Iterator[Diagnostic]:
-    known = context.facts.relabelings.fields
-    items: Any = values.get(_RELABELINGS)
-    for index, item in enumerate(items if isinstance(items, list) else ()):
-        for key in item:
-            if key not in known:
-                right = _camel_case(key)
-                hint = f'did you mean "{right}"?' if right in known else f"known: {', '.join(known)}"
-                yield Diagnostic(
-                    code="unknown-relabeling-key",
-                    message=f'"{key}" is no field of a relabeling; the API refuses it',
-                    path=(*_VALUES, "dcgmExporter", "serviceMonitor", "relabelings", index, key),
-                    hint=hint,
-                    on_key=True,
-                )
-
-
-def _camel_case(text: str) -> str:
-    first, *rest = text.split("_")
-    return first + "".join(part.capitalize() for part in rest)
 
 
 def _pins(context: Context, values: Effective) -> Iterator[Diagnostic]:
