@@ -29,8 +29,9 @@ from gitops_gen.maintain.extras import (
     schema_entries,
     unread,
 )
-from gitops_gen.maintain.identities import Renderer, discover, object_heads, toggles_of
+from gitops_gen.maintain.identities import discover, settled, toggles_of
 from gitops_gen.maintain.reads import Read, Use, chart_reads, template_reads
+from gitops_gen.maintain.renders import Renderer, object_heads
 from gitops_gen.model import ChartKeys, Json, Object, ObjectIdentity
 
 CHART = Path(__file__).parent / "charts" / "identities"
@@ -253,14 +254,15 @@ OWN = KnownChart(
 
 
 @pytest.fixture(scope="module")
-def objects(helm: Path) -> dict[str, Object]:
+def objects(helm: tuple[str, ...]) -> dict[str, Object]:
     """Objects of our own chart as found with the real helm, by kind and name."""
     keys = derive.derive_keys(read_chart(CHART))
     kinds = {"rbac.authorization.k8s.io": ["ClusterRole"]}
     kinds["apiextensions.k8s.io"] = ["CustomResourceDefinition"]
     renderer = Renderer(chart=OWN, folder=CHART, helm=helm, cluster_kinds=kinds)
     defaults = {name: entry.get("default") for name, entry in keys.items()}
-    found = discover(renderer, toggles_of(OWN, keys, {}), defaults)
+    real = Renderer(chart=OWN, folder=CHART, helm=helm, cluster_kinds=kinds, suffix="")
+    found = settled(discover(renderer, toggles_of(OWN, keys, {}), defaults), real)
     return {f"{it['kind']} {it['name']}": it for it in found}
 
 
@@ -271,6 +273,7 @@ def objects(helm: Path) -> dict[str, Object]:
         ("ConfigMap {release}-store", "{namespace}", [{"aliased.enabled": True}]),
         ("ClusterRole {release}-reader", None, [{"role.create": True}]),
         ("Role {release}-reader", "kube-system", [{"role.create": True}]),
+        ("Secret rel-long-na", "{namespace}", None),
         ("Service metrics", "{namespace}", [{"metrics.enabled": True}]),
         (
             "PrometheusRule rules",

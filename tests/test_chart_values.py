@@ -254,6 +254,37 @@ def test_open_maps_of_the_other_charts(chart: str, version: str, values: Object)
     assert said(values, keys_of(chart, version)) == []
 
 
+TEMPLATE_ONLY = """
+    ccManager.args ccManager.env dcgm.imagePullSecrets dcgmExporter.args dcgmExporter.config.create
+    dcgmExporter.config.data dcgmExporter.config.name dcgmExporter.hpcJobMapping dcgmExporter.imagePullSecrets
+    dcgmExporter.podLabelAllowlistRegex driver.args driver.licensingConfig.configMapName driver.livenessProbe
+    driver.readinessProbe gfd.args hostPaths.kubeletRootDir kataManager.args kataManager.image
+    kataManager.repository kataManager.version migManager.args nameOverride nodeStatusExporter.args
+    nodeStatusExporter.env nodeStatusExporter.version operator.defaultGPUMode operator.labels
+    operator.metrics.serviceMonitor operator.version validator.cuda.env validator.driver.env
+    validator.toolkit.env validator.version validator.vfioPCI.env validator.vgpuDevices.env
+    validator.vgpuManager.env vfioManager.args vgpuDeviceManager.args vgpuDeviceManager.resources
+    vgpuManager.args
+"""
+
+
+def test_keys_that_only_templates_read_are_recorded(gpu: ChartKeys) -> None:
+    assert sorted(set(TEMPLATE_ONLY.split()) - gpu.extra.keys()) == []
+    assert sorted(set(TEMPLATE_ONLY.split()) & gpu.keys.keys()) == []
+
+
+def test_newer_keys_are_unknown_to_older_charts() -> None:
+    values: Object = {
+        "hostPaths": {"kubeletRootDir": "/var/lib/kubelet"},
+        "dcgmExporter": {"serviceMonitor": {"scrapeTimeout": "10s"}},
+        "operator": {"metrics": {"serviceMonitor": {"enabled": True}}},
+    }
+    assert said(values, keys_of("gpu-operator", "v26.7.0")) == []
+    found = [it.path[len(ROOT) :] for it in check_values(values, keys_of("gpu-operator", "v25.10.1"), ROOT)]
+    assert ("hostPaths", "kubeletRootDir") in found
+    assert ("operator", "metrics") in found
+
+
 def known_ids(chart: KnownChart) -> str:
     return f"{chart.chart}-{chart.version}"
 

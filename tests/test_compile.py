@@ -14,6 +14,8 @@ from gitops_gen.maintain.compile import (
     compile_catalogue,
     dump_catalogue,
     main,
+    outputs,
+    stale,
     unsourced,
 )
 from gitops_gen.model import Json, Object
@@ -259,4 +261,9 @@ def test_facts_without_source_compile_but_do_not_pass_the_check(
 
 
 def test_shipped_catalogue_is_fresh() -> None:
-    assert main(["--check"], PACKAGE) == 0
+    compiled = compile_catalogue(PACKAGE)
+    assert [file.name for file in stale(outputs(compiled.catalogue, PACKAGE))] == []
+
+
+def test_every_shipped_fact_names_its_source() -> None:
+    assert compile_catalogue(PACKAGE).unsourced == ()

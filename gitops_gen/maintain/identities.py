@@ -8,19 +8,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
-
-import yaml
 
 from gitops_gen.maintain.charts import (
-    HelmLoader,
     KnownChart,
     dump_facts,
     known_charts,
@@ -29,108 +22,13 @@ from gitops_gen.maintain.charts import (
     section,
     subchart_switches,
 )
+from gitops_gen.maintain.renders import ANY_TEXT, Assignment, Identity, Rendered, Renderer
 from gitops_gen.model import Json, Object
-from gitops_gen.traced import parse_path
+from gitops_gen.shell.command import find_helm
 
-Assignment = tuple[tuple[str, Json], ...]
 Condition = frozenset[tuple[str, str]]
 Toggles = Mapping[str, tuple[Json, Json]]
-_KEEP = "-zq"
-_SET = "zq-set"
 _SWITCHES = frozenset({"enabled", "enable", "create", "deploy", "deployCR"})
-
-
-class Identity(NamedTuple):
-    """An object as a chart names it.
-
-    `{release}` and `{namespace}` stand for the install's own, `{values.<path>}` for a value.
-    """
-
-    group: str
-    kind: str
-    name: str
-    namespace: str | None
-    hook: bool
-
-
-Rendered = frozenset[Identity] | None
-
-
-@dataclass(slots=True)
-class Renderer:
-    """Renders one chart with values set; remembers results; None where the chart refuses."""
-
-    chart: KnownChart
-    folder: Path
-    helm: Path
-    cluster_kinds: Mapping[str, list[str]]
-    _seen: dict[str, Rendered] = field(default_factory=dict)
-
-    def render(self, assignment: Assignment) -> Rendered:
-        """Return the objects made with these values over the chart's defaults."""
-        values = json.dumps(_nested(assignment), sort_keys=True)
-        if values not in self._seen:
-            self._seen[values] = self._run(values, _named_by(assignment))
-        return self._seen[values]
-
-    def render_all(self, assignments: Iterable[Assignment]) -> list[Rendered]:
-        """Render several, two at a time."""
-        with ThreadPoolExecutor(2) as pool:
-            return list(pool.map(self.render, assignments))
-
-    def _run(self, values: str, named_by: str) -> Rendered:
-        release = self.chart.release + _KEEP
-        command = [
-            str(self.helm),
-            "template",
-            release,
-            str(self.folder),
-            "--namespace",
-            f"ns{_KEEP}",
-        ]
-        command += [
-            "--include-crds",
-            "--skip-tests",
-            "--kube-version",
-            self.chart.kubernetes,
-            "-f",
-            "-",
-        ]
-        command += [option for it in self.chart.api_versions for option in ("--api-versions", it)]
-        done = subprocess.run(command, input=values, capture_output=True, text=True, check=False)  # noqa: S603
-        if done.returncode != 0:
-            return None
-        return frozenset(self._identities(done.stdout, release, named_by))
-
-    def _identities(self, text: str, release: str, named_by: str) -> Iterator[Identity]:
-        for group, kind, metadata in object_heads(text):
-            cluster = kind in self.cluster_kinds.get(group, ())
-            annotations = metadata.get("annotations")
-            namespace = str(metadata.get("namespace") or f"ns{_KEEP}")
-            yield Identity(
-                group,
-                kind,
-                _marked(str(metadata.get("name")), release).replace(_SET, f"{{values.{named_by}}}"),
-                None if cluster else _marked(namespace, release),
-                isinstance(annotations, dict) and "helm.sh/hook" in annotations,
-            )
-
-
-def object_heads(text: str) -> Iterator[tuple[str, str, Object]]:
-    """Yield group, kind and metadata of each object in rendered text, without reading the rest."""
-    for document in re.split(r"^---.*$", text, flags=re.MULTILINE):
-        version = re.search(r"^apiVersion:\s*[\"']?([^\s\"']+)", document, re.MULTILINE)
-        kind = re.search(r"^kind:\s*[\"']?(\w+)", document, re.MULTILINE)
-        if version is None or kind is None:
-            continue
-        group = version[1].rpartition("/")[0]
-        if kind[1].endswith("List"):
-            for item in yaml.load(document, Loader=HelmLoader).get("items") or []:  # noqa: S506
-                yield group, kind[1].removesuffix("List"), item["metadata"]
-            continue
-        block = re.search(r"^metadata:.*\n((?:[ \t#].*\n|\n)*)", document + "\n", re.MULTILINE)
-        assert block is not None, document[:200]
-        yield group, kind[1], yaml.load(block[0], Loader=HelmLoader)["metadata"]  # noqa: S506
 
 
 def discover(renderer: Renderer, toggles: Toggles, defaults: Mapping[str, Json]) -> list[Object]:
@@ -174,9 +72,7 @@ def _explain(
     gone += [((name, toggles[name][0]), it) for name, it in _removers(renderer, start, new, names, toggles)]
     return {
         identity: _condition(
-            pair
-            for pair, found in gone
-            if (pair in start if found is None else identity not in found)
+            pair for pair, found in gone if (pair in start if found is None else identity not in found)
         )
         for identity in new
     }
@@ -239,10 +135,6 @@ def _pairs(
                 yield ((switch, True), (name, toggles[name][1]))
 
 
-def _named_by(assignment: Assignment) -> str:
-    return next((name for name, value in assignment if value == _SET), "")
-
-
 def _scenario(values: Mapping[str, Json]) -> Assignment:
     return tuple(sorted(values.items()))
 
@@ -287,28 +179,55 @@ def _wanted(value: Json, default: Json) -> Json:
     return {"not": default} if made_up else value
 
 
+def settled(entries: list[Object], real: Renderer) -> list[Object]:
+    """Correct names that the longer release name had cut short, from renders with the real one."""
+    made: set[Identity] = set()
+    for found in real.render_all(dict.fromkeys(_assignment(it) for it in entries)):
+        made |= found or set()
+    told = {_as_made(entry, real.chart.release) for entry in entries}
+    spare = sorted(made - told, key=_order)
+    return [
+        entry
+        if (own := _as_made(entry, real.chart.release)) in made or "{values." in own.name
+        else {**entry, "name": _nearest(own, spare)}
+        for entry in entries
+    ]
+
+
+def _as_made(entry: Object, release: str) -> Identity:
+    namespace = entry["namespace"]
+    return Identity(
+        str(entry["group"]),
+        str(entry["kind"]),
+        str(entry["name"]).replace("{release}", release),
+        None if namespace is None else str(namespace).replace("{release}", release),
+        entry.get("hook") is True,
+    )
+
+
+def _nearest(own: Identity, spare: list[Identity]) -> str:
+    """Choose the unclaimed object of that kind whose name begins most alike."""
+    kin = [it.name for it in spare if it._replace(name=own.name) == own]
+    return max(kin, key=lambda name: _alike(name, own.name))
+
+
+def _alike(one: str, other: str) -> int:
+    """Count the letters with which both begin."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(other))
+
+
+def _assignment(entry: Object) -> Assignment:
+    alternatives = entry.get("when")
+    first = alternatives[0] if isinstance(alternatives, list) else {}
+    assert isinstance(first, dict)
+    return tuple((name, ANY_TEXT if isinstance(it, dict) else it) for name, it in first.items())
+
+
 def _order(identity: Identity) -> tuple[str, ...]:
     return tuple(str(part) for part in identity)
 
 
-def _marked(name: str, release: str) -> str:
-    return name.replace(release, "{release}").replace(f"ns{_KEEP}", "{namespace}")
-
-
-def _nested(assignment: Assignment) -> Object:
-    tree: Object = {}
-    for name, value in assignment:
-        *parents, leaf = (str(part) for part in parse_path(name))
-        at = tree
-        for part in parents:
-            below = at.setdefault(part, {})
-            assert isinstance(below, dict)
-            at = below
-        at[leaf] = value
-    return tree
-
-
-def identify(chart: KnownChart, folder: Path, helm: Path) -> None:
+def identify(chart: KnownChart, folder: Path, helm: tuple[str, ...]) -> None:
     """Write the objects of an unpacked chart into its fact file."""
     kinds = read_yaml(Path(__file__).with_name("cluster_kinds.yaml"))["kinds"]
     facts = read_facts(chart.facts_file())
@@ -316,7 +235,9 @@ def identify(chart: KnownChart, folder: Path, helm: Path) -> None:
     toggles = toggles_of(chart, keys, section(read_facts(chart.extra_file()), "extra"))
     renderer = Renderer(chart=chart, folder=folder, helm=helm, cluster_kinds=kinds)
     defaults = {name: entry.get("default") for name, entry in keys.items()}
-    facts["objects"] = [*discover(renderer, toggles, defaults)]
+    found = discover(renderer, toggles, defaults)
+    real = Renderer(chart=chart, folder=folder, helm=helm, cluster_kinds=kinds, suffix="")
+    facts["objects"] = [*settled(found, real)]
     chart.facts_file().write_text(dump_facts(facts), "utf-8")
 
 
@@ -325,12 +246,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--charts", type=Path, required=True, help="folder of unpacked charts")
     parser.add_argument("--only", help="one chart, as <chart>-<version>")
-    parser.add_argument("--helm", type=Path, default=Path("helm"))
     options = parser.parse_args(arguments)
     for chart in known_charts():
         folder = options.charts / f"{chart.chart}-{chart.version}"
         if folder.exists() and options.only in (None, folder.name):
-            identify(chart, folder, options.helm)
+            identify(chart, folder, find_helm())
             print(f"identified {folder.name}", file=sys.stderr)
     return 0
 

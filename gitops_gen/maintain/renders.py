@@ -1,0 +1,129 @@
+"""An unpacked chart and values in; the objects that the real `helm template` makes of them out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+from gitops_gen.maintain.charts import HelmLoader, KnownChart
+from gitops_gen.model import Json, Object
+from gitops_gen.shell.command import Command, run
+from gitops_gen.traced import parse_path
+
+Assignment = tuple[tuple[str, Json], ...]
+NAMESPACE = "ns-zq"
+ANY_TEXT = "zq-set"
+"""A value of charts.yaml that stands for any text; names that hold it are named by that value."""
+
+
+class Identity(NamedTuple):
+    """An object as a chart names it.
+
+    `{release}` and `{namespace}` stand for the install's own, `{values.<path>}` for a value.
+    """
+
+    group: str
+    kind: str
+    name: str
+    namespace: str | None
+    hook: bool
+
+
+Rendered = frozenset[Identity] | None
+
+
+@dataclass(slots=True)
+class Renderer:
+    """Renders one chart with values set; remembers results; None where the chart refuses.
+
+    With a `suffix` on the release name, the places where the release enters a name are marked.
+    """
+
+    chart: KnownChart
+    folder: Path
+    helm: tuple[str, ...]
+    cluster_kinds: Mapping[str, list[str]]
+    suffix: str = "-zq"
+    _seen: dict[str, Rendered] = field(default_factory=dict)
+
+    def render(self, assignment: Assignment) -> Rendered:
+        """Return the objects made with these values over the chart's defaults."""
+        values = json.dumps(nested(assignment), sort_keys=True)
+        if values not in self._seen:
+            self._seen[values] = self._run(values, _named_by(assignment))
+        return self._seen[values]
+
+    def render_all(self, assignments: Iterable[Assignment]) -> list[Rendered]:
+        """Render several, two at a time."""
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(self.render, assignments))
+
+    def _run(self, values: str, named_by: str) -> Rendered:
+        release = self.chart.release + self.suffix
+        argv = [*self.helm, "template", release, str(self.folder), "--namespace", NAMESPACE]
+        argv += ["--include-crds", "--skip-tests", "--kube-version", self.chart.kubernetes, "-f", "-"]
+        argv += [option for it in self.chart.api_versions for option in ("--api-versions", it)]
+        done = run(Command(argv=tuple(argv), stdin=values), check=False)
+        if done.status != 0:
+            return None
+        return frozenset(self._identities(done.stdout, named_by))
+
+    def _identities(self, text: str, named_by: str) -> Iterator[Identity]:
+        for group, kind, metadata in object_heads(text):
+            cluster = kind in self.cluster_kinds.get(group, ())
+            annotations = metadata.get("annotations")
+            name = self._marked(str(metadata.get("name")))
+            yield Identity(
+                group,
+                kind,
+                name.replace(ANY_TEXT, f"{{values.{named_by}}}"),
+                None if cluster else self._marked(str(metadata.get("namespace") or NAMESPACE)),
+                isinstance(annotations, dict) and "helm.sh/hook" in annotations,
+            )
+
+    def _marked(self, name: str) -> str:
+        if self.suffix:
+            name = name.replace(self.chart.release + self.suffix, "{release}")
+        return name.replace(NAMESPACE, "{namespace}")
+
+
+def object_heads(text: str) -> Iterator[tuple[str, str, Object]]:
+    """Yield group, kind and metadata of each object in rendered text, without reading the rest."""
+    for document in re.split(r"^---.*$", text, flags=re.MULTILINE):
+        version = re.search(r"^apiVersion:\s*[\"']?([^\s\"']+)", document, re.MULTILINE)
+        kind = re.search(r"^kind:\s*[\"']?(\w+)", document, re.MULTILINE)
+        if version is None or kind is None:
+            continue
+        group = version[1].rpartition("/")[0]
+        if kind[1].endswith("List"):
+            for item in yaml.load(document, Loader=HelmLoader).get("items") or []:  # noqa: S506
+                yield group, kind[1].removesuffix("List"), item["metadata"]
+            continue
+        block = re.search(r"^metadata:.*\n((?:[ \t#].*\n|\n)*)", document + "\n", re.MULTILINE)
+        assert block is not None, document[:200]
+        yield group, kind[1], yaml.load(block[0], Loader=HelmLoader)["metadata"]  # noqa: S506
+
+
+def nested(assignment: Assignment) -> Object:
+    """Write assignments as the tree of values that they are."""
+    tree: Object = {}
+    for name, value in assignment:
+        *parents, leaf = (str(part) for part in parse_path(name))
+        at = tree
+        for part in parents:
+            below = at.setdefault(part, {})
+            assert isinstance(below, dict)
+            at = below
+        at[leaf] = value
+    return tree
+
+
+def _named_by(assignment: Assignment) -> str:
+    return next((name for name, value in assignment if value == ANY_TEXT), "")
