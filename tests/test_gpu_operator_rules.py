@@ -109,6 +109,8 @@ def test_control_draws_neither_error_nor_warning(pools: str, components: str, bo
         ("", raw("nfd: {enabled: true}\n") + "nodeFeatureDiscovery: {provided: true}\n", "",
          ["two-node-feature-discoveries"]),
         ("", raw("devicePlugin: {version: v0.19.1}\n"), "", ["image-pin-older"]),
+        ("", raw("dcgmExporter: {version: 3.3.9-3.6.1-ubuntu22.04}\ncdi: {enabled: false}\n"), "",
+         ["cdi-disabled", "image-pin-older"]),
         (pool(more="fabric: {type: infiniband, rdma: sharedDevice, ofed: host, interfaces: [ibp24s0]}"),
          raw("devicePlugin: {version: v0.19.1}\n"), "", ["verbs-devices-exposed", "image-pin-older"]),
         (pool("x", model="l4", count=1, gpu="sharing: {mps: {replicas: 4}}"),

@@ -247,6 +247,17 @@ def test_proxy_reaches_the_driver_in_both_spellings() -> None:
     assert [(item.kind, item.name) for item in planned.secrets] == [("ConfigMap", "company-ca")]
 
 
+def test_secret_variables_of_the_driver_stay_out_of_git() -> None:
+    planned = app(components=part("driver: {envSecret: proxy-login}"))
+    assert chart(planned).values.data["driver"] == {"secretEnv": "proxy-login"}
+    assert [(item.kind, item.name, item.keys) for item in planned.secrets] == [("Secret", "proxy-login", ())]
+
+
+def test_old_hosts_keep_the_mig_manager_that_runs_there() -> None:
+    sliced = pool("a100", model="a100-sxm-40gb", os="rhel-8", gpu="mig: {profile: 3g.20gb}")
+    assert values(sliced)["migManager"] == {"version": "v0.12.3"}
+
+
 # --- features ------------------------------------------------------------------------------------
 
 
@@ -283,6 +294,19 @@ def test_gpu_cluster_replaces_the_cluster_policy() -> None:
 def test_somebody_elses_feature_discovery_is_left_alone() -> None:
     found = values(components=part(others="nodeFeatureDiscovery: {provided: true}\n"))
     assert found == {"operator": {"upgradeCRD": False}, "nfd": {"enabled": False}, **UNMONITORED}
+
+
+def test_what_the_tree_cannot_do_is_noted() -> None:
+    sliced = pool("a100", model="a100-sxm-80gb", os="ubuntu-22.04", gpu="mig: {profile: 3g.40gb}")
+    assert app().notes == ()
+    (note,) = app(sliced, body=cluster("aks")).notes
+    assert note.startswith("AKS: the MIG profile is chosen when a node pool is made")
+    (note,) = app(components=part("driver: {version: 580.126.20-grid, licensing: {secretName: x}}")).notes
+    assert note == "vGPU: blacklist the nouveau module on the nodes."
+    mirrors = MIRROR.replace("{nvcr.io:", "{registry.k8s.io: registry.example.com/k8s, nvcr.io:")
+    components = part("driver: {repoConfigMap: repositories}")
+    (note,) = app(pool(os="rhel-9"), components=components, body=f"{mirrors}airGap: true\n").notes
+    assert note.startswith("Driver images for RHEL are tagged by major release")
 
 
 # --- registry ------------------------------------------------------------------------------------

@@ -127,6 +127,8 @@ def _references(context: Context) -> Iterator[Setting]:
     for key, (name, origin) in named.items():
         if name:
             yield put(f"spec.{key}.name", name, origin)
+    if driver.env_secret:
+        yield put("spec.secretEnv", driver.env_secret, own("driver", "envSecret"))
     if driver.licensing is not None:
         secret = own("driver", "licensing")
         yield put("spec.licensingConfig.secretName", driver.licensing.secret_name, secret)

@@ -41,6 +41,7 @@ class Recipe(_Facts, frozen=True, kw_only=True):
     alone: str = ""
     without_nri: bool = False
     notes: tuple[str, ...] = ()
+    mig_notes: tuple[str, ...] = ()
 
 
 class VersionFacts(_Facts, frozen=True, kw_only=True):
@@ -51,6 +52,7 @@ class VersionFacts(_Facts, frozen=True, kw_only=True):
     rhel_tags: Literal["major", "minor"]
     owns_compute_domains: bool
     mig_config_name: str | None = None
+    kubernetes_on: dict[str, tuple[str, ...]] = {}
     unrendered_fields: tuple[str, ...] = ()
 
 
@@ -115,10 +117,20 @@ class ManyNodes(_Facts, frozen=True, kw_only=True):
     memory: str
 
 
-class Note(_Facts, frozen=True, kw_only=True):
-    """A sentence for the tree's README."""
+class Notes(_Facts, frozen=True, kw_only=True):
+    """Sentences for the tree's README on what the tree cannot do itself."""
 
-    note: str
+    feature_discovery: str
+    vgpu: str
+    kata: str
+    gpu_cluster: str
+    rhel_tags: str
+
+
+class OldSystems(_Facts, frozen=True, kw_only=True):
+    """MIG managers for systems whose libraries are too old for the usual one."""
+
+    versions: dict[str, str]
 
 
 class ProxyNames(_Facts, frozen=True, kw_only=True):
@@ -246,7 +258,8 @@ class GpuFacts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     quotas: Quotas
     namespace_labels: Labels
     many_nodes: ManyNodes
-    nfd_own: Note
+    notes: Notes
+    mig_manager: OldSystems
     proxy: ProxyNames
     images: Images
     precompiled: Precompiled

@@ -127,6 +127,13 @@ def _secrets(context: Context) -> Iterator[SecretRequest]:
             keys=context.facts.licensing.keys,
             purpose="vGPU licensing of the driver",
         )
+    if settings.driver.env_secret:
+        yield SecretRequest(
+            namespace=namespace,
+            name=settings.driver.env_secret,
+            keys=(),
+            purpose="environment of the driver container; each key is a variable",
+        )
     yield from _config_maps(context)
 
 
@@ -152,19 +159,24 @@ def _config_maps(context: Context) -> Iterator[SecretRequest]:
 
 
 def _notes(context: Context) -> Iterator[str]:
-    seen = dict.fromkeys(note for pool in context.pools for note in pool.recipe.notes)
-    yield from seen
+    """Yield what the tree cannot do itself, for its README."""
+    facts = context.facts
+    notes = [note for pool in context.pools for note in pool.recipe.notes]
+    notes += [note for pool in context.mig_pools for note in pool.recipe.mig_notes]
+    yield from dict.fromkeys(notes)
     if not context.nfd_enabled:
-        yield context.facts.nfd_own.note
+        yield facts.notes.feature_discovery
+    if context.settings.driver.licensing is not None:
+        yield facts.notes.vgpu
     if context.settings.sandbox_workloads.mode == "kata":
-        yield (
-            "Kata: install `kata-deploy` with its Node Feature Discovery off. The nodes' runtime "
-            "must be containerd, no driver may be on the hosts, and one virtual machine gets all "
-            "GPUs of its node."
-        )
+        yield facts.notes.kata
     if context.settings.gpu_cluster.enabled:
-        yield (
-            "GPUCluster: where the nodes bring the driver, disable and mask "
-            "`nvidia-imex.service` on them. The operator adds a label for administrators' access "
-            "to its namespace and never removes it."
-        )
+        yield facts.notes.gpu_cluster
+    if context.spec.air_gap and _new_tags(context):
+        yield facts.notes.rhel_tags
+
+
+def _new_tags(context: Context) -> bool:
+    """Say whether a mirror filled for an older version lacks the driver images of this one."""
+    red_hat = [pool for pool in context.driver_pools if (pool.pool.os or "").startswith(("rhel", "rocky"))]
+    return bool(red_hat) and context.version.rhel_tags == "major"

@@ -92,6 +92,7 @@ class DriverSettings(Words, frozen=True, kw_only=True):
     use_precompiled: bool = False
     rdma: bool = False
     env: dict[str, str] = {}
+    env_secret: str | None = None
     repo_config_map: str | None = None
     cert_config_map: str | None = None
     kernel_module_config_map: str | None = None

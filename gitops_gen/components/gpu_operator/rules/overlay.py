@@ -17,9 +17,11 @@ _VALUES: Path = ("spec", *OWN, "values")
 def overlay_rules(context: Context, values: Effective) -> Iterator[Diagnostic]:
     """Yield faults in the raw values, and choices in the whole that need a second look."""
     yield from config_rules(context, values)
-    yield from _environment(dict(context.part.values), ())
+    if context.part.values:
+        yield from _environment(dict(context.part.values), ())
+        yield from _pins(context, values)
     yield from _ignored_environment(context, values)
-    yield from _pins(context, values)
+    yield from _system_tag(context, values)
     yield from _hooks(values)
     yield from _upgrades(values)
 
@@ -76,7 +78,6 @@ def _pins(context: Context, values: Effective) -> Iterator[Diagnostic]:
     for key in context.keys.keys:
         if key.endswith(".version") and key != "driver.version" and values.in_overlay(key):
             yield from _old_pin(context, values, key)
-    yield from _system_tag(context, values)
 
 
 def _old_pin(context: Context, values: Effective, key: str) -> Iterator[Diagnostic]:

@@ -131,6 +131,8 @@ def _one_driver(context: Context) -> Iterator[Setting]:
 
 def _config_maps(context: Context) -> Iterator[Setting]:
     driver = context.settings.driver
+    if driver.env_secret:
+        yield put("driver.secretEnv", driver.env_secret, own("driver", "envSecret"))
     if driver.repo_config_map:
         yield put(
             "driver.repoConfig.configMapName",

@@ -10,16 +10,19 @@ from gitops_gen.traced import put
 
 _REPOSITORY = ".repository"
 _PULL_SECRETS = ".imagePullSecrets"
+_OWN_SECRETS = ("driver", "vgpuManager")
 
 
 def registry_values(context: Context) -> Iterator[Setting]:
     """Yield the mirrored repositories, then the pull Secrets in the shape that each key has."""
-    for path, repository in used_repositories(context):
-        found = mirrored(repository, context.spec.registry.mirrors)
+    mirrors = context.spec.registry.mirrors
+    for path, repository in used_repositories(context) if mirrors else ():
+        found = mirrored(repository, mirrors)
         if found is not None:
             mirror, origin = found
             yield put(f"{path}{_REPOSITORY}", mirror, origin)
-    yield from _pull_secrets(context)
+    if any(pull_secrets(context, path) for path in _OWN_SECRETS):
+        yield from _pull_secrets(context)
 
 
 def mirrored(repository: str, mirrors: Mapping[str, str]) -> tuple[str, Origin] | None:

@@ -8,7 +8,7 @@ from gitops_gen.components.gpu_operator.config_maps import (
     device_plugin_config,
     mig_config,
 )
-from gitops_gen.components.gpu_operator.context import Context, environment, own
+from gitops_gen.components.gpu_operator.context import Context, environment, of_pool, own
 from gitops_gen.model import Setting, from_fact, from_rule, from_spec
 from gitops_gen.traced import put
 
@@ -29,11 +29,22 @@ def sharing_values(context: Context) -> Iterator[Setting]:
     if context.settings.gpu_clients_config_map:
         clients = context.settings.gpu_clients_config_map
         yield put("migManager.gpuClientsConfig.name", clients, own("gpuClientsConfigMap"))
+    yield from _old_system(context)
     yield from _reboot(context)
     plugin = device_plugin_config(context)
     if plugin is not None:
         yield put("devicePlugin.config.name", plugin.name, *plugin.origins, _HASHED)
         yield put("devicePlugin.config.default", plugin.default, *plugin.origins)
+
+
+def _old_system(context: Context) -> Iterator[Setting]:
+    facts = context.facts.mig_manager
+    for pool in context.mig_pools:
+        version = facts.versions.get(pool.pool.os or "")
+        if version is not None:
+            fact = from_fact(facts.reference("MIG manager for hosts with an old C library"))
+            yield put("migManager.version", version, of_pool(pool, "os"), fact)
+            return
 
 
 def _reboot(context: Context) -> Iterator[Setting]:
