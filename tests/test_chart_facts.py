@@ -410,6 +410,12 @@ def test_some_charts_write_into_kube_system(chart: str, version: str) -> None:
     assert {it.namespace for it in found if it.namespace is not None} == {"own", "kube-system"}
 
 
+def test_leases_of_cert_manager_lie_where_its_values_say() -> None:
+    values: Object = {"global": {"leaderElection": {"namespace": "certs"}}}
+    found = chart_objects(keys_of("cert-manager", "v1.20.2"), values, "cert-manager", "certs")
+    assert {it.namespace for it in found if it.namespace is not None} == {"certs"}
+
+
 def test_cert_manager_brings_crds_only_when_asked() -> None:
     keys = keys_of("cert-manager", "v1.20.2")
 

@@ -188,7 +188,7 @@ def settled(entries: list[Object], real: Renderer) -> list[Object]:
     spare = sorted(made - told, key=_order)
     return [
         entry
-        if (own := _as_made(entry, real.chart.release)) in made or "{values." in own.name
+        if (own := _as_made(entry, real.chart.release)) in made or "{values." in f"{own.name} {own.namespace}"
         else {**entry, "name": _nearest(own, spare)}
         for entry in entries
     ]

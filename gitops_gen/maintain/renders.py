@@ -79,19 +79,19 @@ class Renderer:
         for group, kind, metadata in object_heads(text):
             cluster = kind in self.cluster_kinds.get(group, ())
             annotations = metadata.get("annotations")
-            name = self._marked(str(metadata.get("name")))
+            namespace = str(metadata.get("namespace") or NAMESPACE)
             yield Identity(
                 group,
                 kind,
-                name.replace(ANY_TEXT, f"{{values.{named_by}}}"),
-                None if cluster else self._marked(str(metadata.get("namespace") or NAMESPACE)),
+                self._marked(str(metadata.get("name")), named_by),
+                None if cluster else self._marked(namespace, named_by),
                 isinstance(annotations, dict) and "helm.sh/hook" in annotations,
             )
 
-    def _marked(self, name: str) -> str:
+    def _marked(self, name: str, named_by: str) -> str:
         if self.suffix:
             name = name.replace(self.chart.release + self.suffix, "{release}")
-        return name.replace(NAMESPACE, "{namespace}")
+        return name.replace(NAMESPACE, "{namespace}").replace(ANY_TEXT, f"{{values.{named_by}}}")
 
 
 def object_heads(text: str) -> Iterator[tuple[str, str, Object]]:
