@@ -185,7 +185,8 @@ def test_profile_that_models_make_in_different_numbers_is_filtered_by_model() ->
     entries = layout["mig-configs"]["all-1g.10gb"]
     assert [item["mig-devices"] for item in entries] == [{"1g.10gb": 4}, {"1g.10gb": 7}]
     filters = [set(item["device-filter"]) for item in entries]
-    assert "0x20B010DE" in filters[0] and "0x20B210DE" in filters[1]
+    assert "0x20B010DE" in filters[0]
+    assert "0x20B210DE" in filters[1]
     assert not filters[0] & filters[1]
 
 
@@ -239,7 +240,8 @@ def test_older_version_keeps_the_upgrade_policy_in_the_values() -> None:
     driver: Any = chart(planned).values.data["driver"]
     assert driver["upgradePolicy"] == {"maxParallelUpgrades": 4}
     spec = objects(planned)["NVIDIADriver/h100"]["spec"]
-    assert "upgradePolicy" not in spec and "default" not in spec
+    assert "upgradePolicy" not in spec
+    assert "default" not in spec
 
 
 # --- labels by rule ------------------------------------------------------------------------------
@@ -388,7 +390,8 @@ def test_state_names_what_tears_drivers_down() -> None:
 def test_every_kind_with_a_state_has_a_health_check(kind: str) -> None:
     checks = {item.kind: item for item in resources().component("gpuOperator").health_checks()}
     assert checks[kind].group == ("resource.nvidia.com" if kind == "ComputeDomain" else "nvidia.com")
-    assert "hs.status" in checks[kind].lua and checks[kind].lua.rstrip().endswith("return hs")
+    assert "hs.status" in checks[kind].lua
+    assert checks[kind].lua.rstrip().endswith("return hs")
 
 
 def test_each_object_knows_where_it_comes_from() -> None:
