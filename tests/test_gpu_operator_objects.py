@@ -341,6 +341,15 @@ def test_provided_operator_still_advertises() -> None:
     assert plan.spec.resources[0].resources == {"nvidia.com/gpu.shared": 8}
 
 
+def test_driver_image_follows_the_pools_that_run_containers() -> None:
+    """A pool of virtual machines has no driver on the host, so its system may differ."""
+    pools = pool("vm", os="ubuntu-22.04") + pool("pods")
+    sandbox = "sandboxWorkloads: {mode: kubevirt, pools: {vm: vm-passthrough}}"
+    mixed = [item.code for item in findings(spec_text(pools=pools, components=part()))]
+    apart = [item.code for item in findings(spec_text(pools=pools, components=part(sandbox)))]
+    assert (mixed, apart) == (["gpu-pools-mixed-os"], [])
+
+
 # --- Application ---------------------------------------------------------------------------------
 
 
@@ -383,6 +392,7 @@ def test_state_names_what_tears_drivers_down() -> None:
         "spec.components.gpuOperator.namespace": "gpu-operator",
         "spec.components.gpuOperator.driver.nvidiaDriverCRD.enabled": False,
         "spec.components.gpuOperator.gpuCluster.enabled": False,
+        "spec.components.nodeFeatureDiscovery.provided": False,
     }
 
 

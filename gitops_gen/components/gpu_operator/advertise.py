@@ -9,7 +9,7 @@ from gitops_gen import pools
 from gitops_gen.components.gpu_operator.config_maps import device_plugin_config
 from gitops_gen.components.gpu_operator.context import Context
 from gitops_gen.components.gpu_operator.recipes import GpuPool
-from gitops_gen.components.gpu_operator.resources import serves_containers, workload
+from gitops_gen.components.gpu_operator.resources import serves_containers
 from gitops_gen.model import PoolResources
 
 
@@ -42,7 +42,7 @@ def advertised_by(context: Context, pool: GpuPool) -> PoolResources:
 
 def _workload_label(context: Context, pool: GpuPool) -> dict[str, str]:
     sandbox = context.settings.sandbox_workloads
-    kind = workload(context, pool)
+    kind = context.workload(pool)
     if sandbox.mode == "none" or kind == sandbox.default_workload:
         return {}
     return {context.facts.workloads.label: kind}

@@ -42,13 +42,17 @@ class Context:
 
     @property
     def driver_pools(self) -> tuple[GpuPool, ...]:
-        """Pools whose driver the operator brings."""
-        return tuple(pool for pool in self.pools if pool.driver == "operator")
+        """Pools whose driver the operator brings; virtual machines bring their own."""
+        return tuple(
+            pool
+            for pool in self.pools
+            if pool.driver == "operator" and self.workload(pool) == self.facts.workloads.container
+        )
 
     @property
     def driver_enabled(self) -> bool:
         """The driver is off only where every known GPU pool has one already."""
-        return not self.pools or bool(self.driver_pools)
+        return not self.pools or any(pool.driver == "operator" for pool in self.pools)
 
     @property
     def driver_objects(self) -> bool:
@@ -91,14 +95,17 @@ class Context:
             return wanted
         return not self.pools or not all(pool.brings(operand) for pool in self.pools)
 
+    def workload(self, pool: GpuPool) -> str:
+        """Return what the nodes of the pool run: containers or virtual machines."""
+        sandbox = self.settings.sandbox_workloads
+        if sandbox.mode == "none":
+            return self.facts.workloads.container
+        return sandbox.pools.get(pool.name, sandbox.default_workload)
+
     def default(self, path: str) -> Json:
         """Return the chart's own value of `path` in this version, None if it has none."""
         entry = self.keys.keys.get(path)
         return None if entry is None else entry.get("default")
-
-    def knows(self, path: str) -> bool:
-        """Say whether the chart of this version reads `path`."""
-        return (path in self.keys.keys or path in self.keys.extra) and path not in self.keys.dead
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,6 +247,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 class GpuFacts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """All of component.yaml that this component reads."""
 
+    stack: str
     versions: dict[str, VersionFacts]
     release_lines: ReleaseLines
     charts: tuple[Chart, ...]

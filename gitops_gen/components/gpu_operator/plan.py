@@ -33,7 +33,7 @@ def application(context: Context) -> Application:
     return Application(
         name=chart.name,
         component=context.part.name,
-        stack="gpu",
+        stack=context.facts.stack,
         namespace=context.part.namespace,
         wave=WAVE,
         sources=_sources(context),
@@ -47,13 +47,17 @@ def application(context: Context) -> Application:
 
 
 def state(context: Context) -> dict[str, Json]:
-    """Return what may not change silently: how drivers and devices reach running nodes."""
+    """Return what may not change silently: how drivers and devices reach running nodes.
+
+    Without Node Feature Discovery its CRDs would be pruned, and with them every node label.
+    """
     place = f"spec.components.{context.part.name}"
     crd = context.settings.driver.nvidia_driver_crd
     return {
         f"{place}.namespace": context.part.namespace,
         f"{place}.driver.nvidiaDriverCRD.enabled": crd.enabled,
         f"{place}.gpuCluster.enabled": context.settings.gpu_cluster.enabled,
+        "spec.components.nodeFeatureDiscovery.provided": not context.nfd_enabled,
     }
 
 

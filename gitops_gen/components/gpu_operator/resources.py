@@ -19,15 +19,7 @@ def base_resources(context: Context, pool: GpuPool) -> Mapping[str, int]:
     return pools.pool_resources(alone, pool.accelerator, context.settings.mig.strategy)
 
 
-def workload(context: Context, pool: GpuPool) -> str:
-    """Return what the nodes of the pool run: containers or virtual machines."""
-    sandbox = context.settings.sandbox_workloads
-    if sandbox.mode == "none":
-        return context.facts.workloads.container
-    return sandbox.pools.get(pool.name, sandbox.default_workload)
-
-
 def serves_containers(context: Context, pool: GpuPool) -> bool:
     """Say whether pods ask for the pool's GPUs by resource: not with claims or virtual machines."""
     claims = context.settings.gpu_cluster.enabled
-    return not claims and workload(context, pool) == context.facts.workloads.container
+    return not claims and context.workload(pool) == context.facts.workloads.container

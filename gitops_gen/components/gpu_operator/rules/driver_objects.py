@@ -18,6 +18,7 @@ def driver_object_rules(context: Context, values: Effective) -> Iterator[Diagnos
     yield from _known_pools(context)
     if context.own_driver_objects:
         yield from _selectors(context)
+        yield from _second_default(context, values)
     if context.driver_objects or values.get("driver.nvidiaDriverCRD.enabled") is True:
         yield from _open_for_storage(context, values)
     yield from _unquoted(context, values)
@@ -56,6 +57,18 @@ def _selectors(context: Context) -> Iterator[Diagnostic]:
             )
     for first, second in combinations(context.driver_pools, 2):
         yield from _overlap(first, second)
+
+
+def _second_default(context: Context, values: Effective) -> Iterator[Diagnostic]:
+    """Older operators have no default object: one without a selector claims every node."""
+    path = "driver.nvidiaDriverCRD.deployDefaultCR"
+    if values.get(path) is True and "defaultDriverCR" not in context.version.supports:
+        yield Diagnostic(
+            code="default-driver-beside-pools",
+            message="the chart's NVIDIADriver takes every GPU node, those of the pools' own objects too",
+            path=values.place(path),
+            hint="leave deployDefaultCR out of the raw values",
+        )
 
 
 def _overlap(first: GpuPool, second: GpuPool) -> Iterator[Diagnostic]:

@@ -9,7 +9,6 @@ from gitops_gen.components.gpu_operator.context import OWN, Context
 from gitops_gen.components.gpu_operator.drivers import driver_version
 from gitops_gen.components.gpu_operator.label_rules import match_pool
 from gitops_gen.components.gpu_operator.recipes import GpuPool
-from gitops_gen.components.gpu_operator.resources import workload
 from gitops_gen.components.gpu_operator.rules.driver import numbers
 from gitops_gen.diagnostics import Diagnostic, Severity
 from gitops_gen.pools import whole_gpus
@@ -93,7 +92,7 @@ def _coherent_memory(context: Context, pool: GpuPool) -> Iterator[Diagnostic]:
 
 
 def _virtual(context: Context, pool: GpuPool) -> Iterator[Diagnostic]:
-    kind = workload(context, pool)
+    kind = context.workload(pool)
     sandbox = context.settings.sandbox_workloads
     place = (*_SANDBOX, "pools", pool.name) if pool.name in sandbox.pools else (*_SANDBOX, "mode")
     if kind != "container" and pool.driver == "preinstalled":
