@@ -71,10 +71,10 @@ def read_lock(target: Path) -> Mapping[str, Any]:
 
 def current_tree(file: SpecFile, output: Path | None, catalog: str) -> Path | None:
     """Return the folder of the tree if nothing changed since it was rendered, else None."""
-    name = quick_name(file)
-    if name is None:
+    try:
+        loaded = load_cluster(file.source, Reader(file.repo_root))
+    except SpecError:
         return None
-    loaded = load_cluster(file.source, Reader(file.repo_root))
     target = _target(loaded.data, file, output)
     return target if target is not None and is_current(file, target, catalog) else None
 
