@@ -98,7 +98,9 @@ def _digests(target: Path) -> dict[str, str] | None:
     """Return the digests of the files of the last render, None if the lock cannot be read."""
     try:
         lock = json.loads((target / LOCK).read_bytes())
-        files = dict(lock["files"])
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, RecursionError):
         return None
-    return files if all(isinstance(digest, str) for digest in files.values()) else None
+    files = lock.get("files") if isinstance(lock, dict) else None
+    if not isinstance(files, dict) or not all(isinstance(digest, str) for digest in files.values()):
+        return None
+    return files
