@@ -547,7 +547,5 @@ def test_file_that_cannot_be_read_is_named(target: Path, monkeypatch: pytest.Mon
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    with pytest.raises(
-        ToolError, match=r"(README\.md|\.gitops-gen\.lock|values\.yaml|application\.yaml): Permission denied"
-    ):
+    with pytest.raises(ToolError, match=r"rendered/.+: Permission denied"):
         write_tree(tree(NEW), target)

@@ -140,7 +140,8 @@ def _write(outcome: Outcome, options: Options) -> Result:
     prepared = outcome.prepared
     assert prepared is not None
     target = prepared.target(options.output)
-    written = write_tree(prepared.tree(), target, force=options.force)
+    boundary = prepared.boundary(options.output)
+    written = write_tree(prepared.tree(), target, force=options.force, inside=boundary)
     counts = {
         "new": len(written.created),
         "changed": len(written.changed),
@@ -160,7 +161,7 @@ def _compare(outcome: Outcome, options: Options) -> Result:
     prepared = outcome.prepared
     assert prepared is not None
     target = prepared.target(options.output)
-    compared = compare_tree(prepared.tree(), target)
+    compared = compare_tree(prepared.tree(), target, inside=prepared.boundary(options.output))
     differing = {
         **dict.fromkeys(compared.missing, "missing"),
         **dict.fromkeys(compared.differing, "differs"),

@@ -14,6 +14,7 @@ from gitops_gen.diagnostics import Diagnostic, SpecError
 from gitops_gen.plan import State
 from gitops_gen.render import LOCK, Inputs, render
 from gitops_gen.resources import Resources, template
+from gitops_gen.shell.exchange import interrupted, standing
 from gitops_gen.shell.specs import Reader, SpecFile
 from gitops_gen.spec.build import default_path
 from gitops_gen.spec.load import load_cluster
@@ -37,7 +38,11 @@ class Prepared:
     def target(self, output: Path | None) -> Path:
         """Return the folder of the tree: its place in the repository, or below `output`."""
         spec = self.compiled.plan.spec
-        return self.file.repo_root / spec.path if output is None else output / spec.name
+        return self.boundary(output) / (spec.path if output is None else spec.name)
+
+    def boundary(self, output: Path | None) -> Path:
+        """Return the folder that the tree must not leave: the repository, or `output`."""
+        return self.file.repo_root if output is None else output
 
 
 def knowledge(known: Resources) -> Knowledge:
@@ -63,7 +68,7 @@ def prepare(file: SpecFile, known: Resources, output: Path | None = None) -> Pre
 def read_lock(target: Path) -> Mapping[str, Any]:
     """Return the lock of a tree, empty if there is none or if it cannot be read."""
     try:
-        lock = json.loads((target / LOCK).read_bytes())
+        lock = json.loads((standing(target) / LOCK).read_bytes())
     except (OSError, ValueError):
         return {}
     return lock if isinstance(lock, dict) else {}
@@ -93,6 +98,7 @@ def is_current(file: SpecFile, target: Path, catalog: str) -> bool:
         and file.source in files
         and _unchanged(file.repo_root, files)
         and bool(made)
+        and not interrupted(target)
         and _unchanged(target, made)
     )
 
