@@ -14,6 +14,7 @@ from gitops_gen.components.gpu_operator.rules.overlay import overlay_rules
 from gitops_gen.components.gpu_operator.rules.pools import pool_rules
 from gitops_gen.components.gpu_operator.rules.registry import registry_rules
 from gitops_gen.components.gpu_operator.rules.replaced import replaced_lists
+from gitops_gen.components.gpu_operator.rules.unread import unread_rules
 from gitops_gen.components.gpu_operator.rules.upgrade import upgrade_rules
 from gitops_gen.components.gpu_operator.values import chart_values
 from gitops_gen.diagnostics import Diagnostic
@@ -42,6 +43,7 @@ def _findings(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagno
     yield from registry_rules(context)
     yield from overlay_rules(context, values)
     yield from replaced_lists(context, ours)
+    yield from unread_rules(context)
     yield from upgrade_rules(context, previous)
 
 

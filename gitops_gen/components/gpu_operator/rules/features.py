@@ -47,7 +47,8 @@ def _supported(context: Context) -> Iterator[Diagnostic]:
 
 
 def _service_monitor(context: Context, values: Effective) -> Iterator[Diagnostic]:
-    if values.get(_MONITOR) is True and "monitoring" not in context.spec.components:
+    wanted = values.get(_MONITOR) is True and values.get("dcgmExporter.enabled") is True
+    if wanted and "monitoring" not in context.spec.components:
         yield Diagnostic(
             code="service-monitor-needs-monitoring",
             message="dcgmExporter.serviceMonitor needs the ServiceMonitor CRD, but monitoring is off",
