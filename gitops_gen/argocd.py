@@ -24,6 +24,7 @@ from gitops_gen.model import (
     Source,
     Traced,
     from_fact,
+    from_metadata,
     from_rule,
     from_spec,
 )
@@ -165,7 +166,7 @@ def _application(app: Application, spec: ClusterSpec) -> Iterator[Setting]:
     component = from_spec("components", app.component)
     yield put("apiVersion", "argoproj.io/v1alpha1", *app.origins)
     yield put("kind", "Application", *app.origins)
-    yield put("metadata.name", application_name(spec, app.name), from_spec("metadata", "name"), component)
+    yield put("metadata.name", application_name(spec, app.name), from_metadata("name"), component)
     yield put("metadata.namespace", spec.argocd.namespace, from_spec("argocd", "namespace"))
     yield from _labels(app, spec)
     yield from _annotations(app, spec)
@@ -173,7 +174,7 @@ def _application(app: Application, spec: ClusterSpec) -> Iterator[Setting]:
         yield put(
             "metadata.finalizers", [_FINALIZER], from_rule("deleting the app deletes its objects first")
         )
-    yield put("spec.project", spec.name, from_spec("metadata", "name"))
+    yield put("spec.project", spec.name, from_metadata("name"))
     for key, value in _cluster(spec).items():
         yield put(("spec", "destination", key), value, from_spec("argocd", "destination"))
     namespace = from_spec("components", app.component, "namespace")
@@ -185,10 +186,10 @@ def _application(app: Application, spec: ClusterSpec) -> Iterator[Setting]:
 
 
 def _labels(app: Application, spec: ClusterSpec) -> Iterator[Setting]:
-    yield put(("metadata", "labels", "app.kubernetes.io/part-of"), spec.name, from_spec("metadata", "name"))
+    yield put(("metadata", "labels", "app.kubernetes.io/part-of"), spec.name, from_metadata("name"))
     yield put(("metadata", "labels", "app.kubernetes.io/component"), app.name, *app.origins)
     for key, value in sorted(spec.labels.items()):
-        yield put(("metadata", "labels", key), value, from_spec("metadata", "labels", key))
+        yield put(("metadata", "labels", key), value, from_metadata("labels", key))
 
 
 def _annotations(app: Application, spec: ClusterSpec) -> Iterator[Setting]:

@@ -400,6 +400,11 @@ def from_spec(*path: str | int) -> Origin:
     return Origin(kind="spec", ref="", path=("spec", *path))
 
 
+def from_metadata(*path: str) -> Origin:
+    """The value follows from the spec's metadata: `from_metadata("name")`."""
+    return Origin(kind="spec", ref="", path=("metadata", *path))
+
+
 def from_fact(ref: str) -> Origin:
     """The value follows from an upstream fact, named as `<file or sheet>: <fact>`."""
     return Origin(kind="fact", ref=ref)

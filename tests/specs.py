@@ -32,7 +32,7 @@ def spec_text(body: str = "", *, pools: str = POOL, components: str = "gpuOperat
         spec:
         """
     )
-    own = dedent(body)
+    own = dedent(body).rstrip("\n") + "\n" if body else ""
     parts = "".join(
         f"  {key}: {value}\n"
         for key, value in (

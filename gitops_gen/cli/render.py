@@ -120,10 +120,11 @@ def render_one(file: SpecFile, options: Options) -> Result:
     """Render one spec; nothing is read or written beyond digests when nothing changed."""
     from gitops_gen.resources import digest
     from gitops_gen.shell.cluster import current_tree
+    from gitops_gen.shell.specs import display
 
     current = current_tree(file, options.output, digest())
     if current is not None and not options.strict:
-        return Result(status=EXIT_FINE, diagnostics=(), lines=(f"{current}: unchanged",))
+        return Result(status=EXIT_FINE, diagnostics=(), lines=(f"{display(current, '.')}: unchanged",))
     outcome = examine(file, strict=options.strict, output=options.output)
     if outcome.prepared is None:
         return Result(status=EXIT_INVALID, diagnostics=outcome.diagnostics)

@@ -69,7 +69,10 @@ def explain_key(compiled: Compiled, app: Application, path: str) -> Iterator[dic
     from gitops_gen.traced import format_path, origins_of, parse_path
 
     document, rest, prefix = _document(compiled, app, path)
-    at = parse_path(rest) if rest else ()
+    try:
+        at = parse_path(rest) if rest else ()
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
     found = list(_leaves(document, at))
     if not found:
         raise typer.BadParameter(f"{app.name} does not set {path!r}")

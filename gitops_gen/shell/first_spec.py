@@ -11,8 +11,11 @@ from gitops_gen.diagnostics import Diagnostic, SpecError
 from gitops_gen.emit import emit
 from gitops_gen.model import Object
 from gitops_gen.resources import resources
+from gitops_gen.shell.cluster import knowledge
 from gitops_gen.shell.specs import git_top
 from gitops_gen.spec.document import API_VERSION
+from gitops_gen.spec.load import parse
+from gitops_gen.stages import compile_cluster
 
 SCHEMA_FILE = ".gitops-gen/cluster.schema.json"
 _NOT_DNS = re.compile(r"[^a-z0-9-]+")
@@ -27,12 +30,13 @@ def write_first_spec(path: Path, *, name: str | None, distribution: str, gpu: st
     if file.exists():
         message = f"{file} exists already: `init` never overwrites"
         raise SpecError((Diagnostic(code="spec-exists", message=message, hint="name another file"),))
+    document = first_spec(name or _name(file), distribution, gpu, repo_url)
+    _check(document, file.name)
     file.parent.mkdir(parents=True, exist_ok=True)
     top = git_top(file.parent) or file.parent
     schema = top / SCHEMA_FILE
     schema.parent.mkdir(exist_ok=True)
     schema.write_text(json.dumps(resources().schema, indent=1) + "\n", encoding="utf-8")
-    document = first_spec(name or _name(file), distribution, gpu, repo_url)
     relative = Path(os.path.relpath(schema, file.parent)).as_posix()
     file.write_text(emit(document, f"yaml-language-server: $schema={relative}"), encoding="utf-8")
     return file
@@ -65,11 +69,17 @@ def _name(file: Path) -> str:
     return _NOT_DNS.sub("-", folder.lower()).strip("-") or "cluster"
 
 
+def _check(document: Object, source: str) -> None:
+    """Raise SpecError if the choices make no spec that can be rendered."""
+    compile_cluster(parse(emit(document).encode(), source), source, knowledge(resources()))
+
+
 def _first_os(distribution: str) -> str | None:
-    """Return the operating system that a first spec starts with, None for an unknown distribution."""
+    """Return the operating system that a first spec starts with."""
     match resources().catalog.data["distributions"]:
-        case {"distributions": dict(known)}:
+        case {"distributions": dict(known), "usual": {"os": str(usual)}}:
             match known.get(distribution):
-                case {"systems": [str(first), *_]}:
+                case {"os": [str(first), *_]}:
                     return first
+            return usual
     return None

@@ -1,0 +1,308 @@
+"""The commands as a user runs them: what they print, what they write and how they end."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gitops_gen.cli.main import main
+from tests.specs import spec_text
+
+
+@dataclass(frozen=True)
+class Ended:
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Git work tree with one cluster, as the current folder."""
+    (tmp_path / ".git").mkdir()
+    spec = tmp_path / "clusters/test/cluster.yaml"
+    spec.parent.mkdir(parents=True)
+    spec.write_text(spec_text(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: str) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["gitops-gen", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), printed.out, printed.err)
+
+    return call
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_render_writes_the_tree_beside_the_spec_and_then_nothing(repo: Path, run: Run) -> None:
+    assert run("render") == Ended(0, "", "clusters/test/rendered: 13 new\n")
+    assert run("render") == Ended(0, "", "clusters/test/rendered: unchanged\n")
+    assert run("render", "--check").status == 0
+
+
+def test_check_lists_every_difference_and_writes_nothing(repo: Path, run: Run) -> None:
+    run("render")
+    tree = repo / "clusters/test/rendered"
+    spec = repo / "clusters/test/cluster.yaml"
+    spec.write_text(spec_text("argocd: {namespace: gitops}"), encoding="utf-8")
+    (tree / "apps/gpu/gpu-operator/values.yaml").unlink()
+    before = files(tree)
+    ended = run("render", "--check")
+    assert ended.status == 4
+    assert "clusters/test/rendered/apps/gpu/gpu-operator/values.yaml: missing\n" in ended.out
+    assert "clusters/test/rendered/bootstrap/root.yaml: differs\n" in ended.out
+    assert files(tree) == before
+
+
+def test_hand_edit_stops_the_write_and_force_overwrites(repo: Path, run: Run) -> None:
+    run("render")
+    edited = repo / "clusters/test/rendered/README.md"
+    text = edited.read_text(encoding="utf-8")
+    edited.write_text("mine", encoding="utf-8")
+    ended = run("render")
+    assert ended.status == 3
+    assert "clusters/test/rendered/README.md: error[hand-edited-file]" in ended.err
+    assert edited.read_text(encoding="utf-8") == "mine"
+    assert run("render", "--force").status == 0
+    assert edited.read_text(encoding="utf-8") == text
+
+
+def test_output_holds_the_same_bytes_under_the_clusters_name(repo: Path, run: Run) -> None:
+    run("render")
+    assert run("render", "--output", "build").status == 0
+    assert files(repo / "build/test") == files(repo / "clusters/test/rendered")
+
+
+def test_switched_off_component_leaves_the_tree(repo: Path, run: Run) -> None:
+    spec = repo / "clusters/test/cluster.yaml"
+    both = spec_text(components="gpuOperator: {enabled: true}\ncertManager: {enabled: true}")
+    spec.write_text(both, encoding="utf-8")
+    run("render")
+    assert (repo / "clusters/test/rendered/apps/platform/cert-manager").is_dir()
+    spec.write_text(spec_text(), encoding="utf-8")
+    assert run("render").status == 0
+    assert not (repo / "clusters/test/rendered/apps/platform/cert-manager").exists()
+
+
+def test_adding_a_component_touches_only_its_own_files(repo: Path, run: Run) -> None:
+    run("render")
+    before = files(repo / "clusters/test/rendered")
+    both = spec_text(components="gpuOperator: {enabled: true}\ncertManager: {enabled: true}")
+    (repo / "clusters/test/cluster.yaml").write_text(both, encoding="utf-8")
+    run("render")
+    after = files(repo / "clusters/test/rendered")
+    changed = {name for name in before if before[name] != after.get(name)}
+    assert changed == {".gitops-gen.lock", "README.md", "apps/project.yaml"}
+
+
+def test_invalid_spec_writes_nothing_and_ends_with_3(repo: Path, run: Run) -> None:
+    (repo / "clusters/test/cluster.yaml").write_text("kind: Cluster\nkind: Cluster\n", encoding="utf-8")
+    ended = run("render")
+    assert ended.status == 3
+    assert ended.err.startswith("clusters/test/cluster.yaml:2:1: error[yaml-duplicate-key]:")
+    assert not (repo / "clusters/test/rendered").exists()
+
+
+def test_several_specs_render_side_by_side_to_the_same_bytes(repo: Path, run: Run) -> None:
+    for index in range(4):
+        spec = repo / f"clusters/c{index}/cluster.yaml"
+        spec.parent.mkdir()
+        spec.write_text(spec_text().replace("name: test", f"name: c{index}"), encoding="utf-8")
+    assert run("render", "--jobs", "2").status == 0
+    assert run("render", "--output", "alone").status == 0
+    for index in range(4):
+        assert files(repo / f"clusters/c{index}/rendered") == files(repo / f"alone/c{index}")
+
+
+def test_specs_of_one_name_are_refused_before_anything_is_written(repo: Path, run: Run) -> None:
+    twin = repo / "clusters/twin/cluster.yaml"
+    twin.parent.mkdir()
+    twin.write_text(spec_text(), encoding="utf-8")
+    ended = run("render")
+    assert ended.status == 3
+    assert 'cluster name "test" stands in 2 specs' in ended.err
+    assert not (repo / "clusters/test/rendered").exists()
+
+
+@pytest.mark.parametrize("name", ["test-root", "test-stack-gpu"])
+def test_names_that_another_cluster_gives_its_own_objects_are_refused(repo: Path, run: Run, name: str) -> None:
+    twin = repo / "clusters/twin/cluster.yaml"
+    twin.parent.mkdir()
+    twin.write_text(spec_text().replace("name: test", f"name: {name}"), encoding="utf-8")
+    ended = run("validate")
+    assert ended.status == 3
+    assert f'cluster name "{name}" is also what cluster "test" calls its own objects' in ended.out
+
+
+def test_warnings_become_errors_with_strict(repo: Path, run: Run) -> None:
+    text = spec_text(components="gpuOperator: {enabled: true, values: {devicePlugin: {mps: {root: /x}}}}")
+    (repo / "clusters/test/cluster.yaml").write_text(text, encoding="utf-8")
+    assert run("validate").status == 0
+    ended = run("validate", "--strict")
+    assert ended.status == 3
+    assert "error[dead-values-key]" in ended.out
+    assert run("render", "--strict").status == 3
+
+
+def test_accepted_warning_is_silent_and_stands_in_the_readme(repo: Path, run: Run) -> None:
+    accept = (
+        "accept: [{code: dead-values-key, path: spec.components.gpuOperator.values.devicePlugin.mps.root, "
+        "reason: kept for the next chart}]"
+    )
+    text = spec_text(accept, components="gpuOperator: {enabled: true, values: {devicePlugin: {mps: {root: /x}}}}")
+    (repo / "clusters/test/cluster.yaml").write_text(text, encoding="utf-8")
+    assert run("validate", "--strict").status == 0
+    run("render")
+    readme = (repo / "clusters/test/rendered/README.md").read_text(encoding="utf-8")
+    assert "kept for the next chart" in readme
+
+
+@pytest.mark.parametrize("form", ["json", "github", "sarif"])
+def test_findings_come_in_every_form(repo: Path, run: Run, form: str) -> None:
+    (repo / "clusters/test/cluster.yaml").write_text("kind: Cluster\nkind: Cluster\n", encoding="utf-8")
+    ended = run("validate", "--format", form)
+    assert ended.status == 3
+    assert "yaml-duplicate-key" in ended.out
+    if form != "github":
+        json.loads(ended.out)
+
+
+def test_plan_says_what_nodes_advertise(repo: Path, run: Run) -> None:
+    plan = json.loads(run("plan", "clusters/test", "--format", "json").out)
+    assert plan["pools"] == [
+        {
+            "name": "h100",
+            "nodes": 2,
+            "use": "kubernetes",
+            "resources": {"nvidia.com/gpu": 8},
+            "labels": {},
+            "labelCommand": None,
+        }
+    ]
+    assert [app["name"] for app in plan["applications"]] == ["gpu-operator", "namespaces"]
+
+
+def test_why_leads_to_the_line_of_the_spec(repo: Path, run: Run) -> None:
+    text = spec_text(components="gpuOperator: {enabled: true, values: {operator: {logging: {level: debug}}}}")
+    (repo / "clusters/test/cluster.yaml").write_text(text, encoding="utf-8")
+    line = 1 + next(index for index, line in enumerate(text.splitlines()) if "level: debug" in line)
+    ended = run("why", "clusters/test", "gpu-operator:operator.logging")
+    assert ended == Ended(
+        0,
+        'operator.logging.level = "debug"\n'
+        f"    spec: clusters/test/cluster.yaml:{line} "
+        "spec.components.gpuOperator.values.operator.logging.level\n",
+        "",
+    )
+
+
+def test_why_explains_applications_too(repo: Path, run: Run) -> None:
+    rows = json.loads(
+        run("why", "clusters/test", "test-gpu-operator:application.spec.project", "--format", "json").out
+    )
+    assert rows == [
+        {
+            "path": "application.spec.project",
+            "value": "test",
+            "because": ["spec: clusters/test/cluster.yaml:4 metadata.name"],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("nosuch", "no app 'nosuch'; there are: gpu-operator, namespaces"),
+        ("gpu-operator:driver.version", "gpu-operator does not set 'driver.version'"),
+        ("gpu-operator:a[", "not a values path"),
+    ],
+)
+def test_why_says_what_there_is_not(repo: Path, run: Run, target: str, message: str) -> None:
+    ended = run("why", "clusters/test", target)
+    assert ended.status == 2
+    assert message in " ".join(ended.err.split())
+
+
+def test_explain_documents_a_field_and_suggests_the_nearest(repo: Path, run: Run) -> None:
+    ended = run("explain", "nodePools.gpu.model")
+    assert ended.status == 0
+    assert "accelerator" in ended.out.lower()
+    assert run("explain", "nodePools.gpus").status == 2
+
+
+def test_schema_is_the_published_one(repo: Path, run: Run) -> None:
+    published = Path(__file__).parents[1] / "schemas/cluster.schema.json"
+    printed = json.loads(run("schema").out)
+    printed.pop("$comment", None)
+    known = json.loads(published.read_text(encoding="utf-8"))
+    known.pop("$comment", None)
+    assert printed == known
+
+
+def test_catalog_lists_components_and_accelerators(repo: Path, run: Run) -> None:
+    data = json.loads(run("catalog", "--format", "json").out)
+    gpu = next(item for item in data["components"] if item["name"] == "gpuOperator")
+    assert list(gpu["versions"]) == ["v26.7.0", "v26.3.3", "v25.10.1"]
+    a100 = next(item for item in data["accelerators"] if item["id"] == "a100-sxm-80gb")
+    assert a100["migProfiles"]["1g.10gb"] == 7
+    assert "a100-sxm-80gb" in run("catalog").out
+
+
+def test_init_writes_a_spec_that_renders(repo: Path, run: Run) -> None:
+    assert run("init", "clusters/lab/cluster.yaml", "--gpu", "l4", "--distribution", "k3s").status == 0
+    first = (repo / "clusters/lab/cluster.yaml").read_text(encoding="utf-8").splitlines()[0]
+    assert first == "# yaml-language-server: $schema=../../.gitops-gen/cluster.schema.json"
+    assert (repo / ".gitops-gen/cluster.schema.json").is_file()
+    assert run("render", "clusters/lab").status == 0
+    ended = run("init", "clusters/lab/cluster.yaml")
+    assert ended.status == 3
+    assert "exists already" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--gpu", "h10O"), ("--distribution", "k3d"), ("--name", "Not_A_Name")]
+)
+def test_init_refuses_what_could_not_be_rendered(repo: Path, run: Run, option: str, value: str) -> None:
+    ended = run("init", "clusters/lab/cluster.yaml", option, value)
+    assert ended.status == 3
+    assert value in ended.err
+    assert not (repo / "clusters/lab/cluster.yaml").exists()
+
+
+def test_doctor_says_what_is_there(repo: Path, run: Run) -> None:
+    ended = run("doctor")
+    assert ended.status in (0, 5)
+    assert "gitops-gen 0.1.0" in ended.out
+    assert "git" in ended.out
+
+
+def test_wrong_command_line_ends_with_2(repo: Path, run: Run) -> None:
+    assert run("render", "--no-such-option").status == 2
+    assert run("validate", "--format", "xml").status == 2
+
+
+def test_missing_spec_is_named(repo: Path, run: Run) -> None:
+    ended = run("validate", "nosuch.yaml")
+    assert ended.status == 3
+    assert "no such file or folder: nosuch.yaml" in ended.err
