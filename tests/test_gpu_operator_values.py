@@ -67,6 +67,13 @@ def test_environment_decides_paths_and_operands(distribution: str, os: str, expe
     assert found == {**ALWAYS, **UNMONITORED, **expected}
 
 
+def test_distribution_decides_where_no_gpu_pool_is_known() -> None:
+    socket = {"name": "CONTAINERD_SOCKET", "value": "/run/k3s/containerd/containerd.sock"}
+    assert values(CPU, body=cluster("k3s"))["toolkit"] == {"env": [socket]}
+    assert values(CPU, body=cluster("kubeadm")) == {**ALWAYS, **UNMONITORED}
+    assert values(CPU, body=cluster("aks")) == {**ALWAYS, **UNMONITORED}
+
+
 def test_openshift_brings_its_own_feature_discovery_and_driver_toolkit() -> None:
     found = values(pool(os="rhcos"), body=cluster("openshift"))
     assert found == {

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from gitops_gen.components.gpu_operator.facts import GpuFacts, VersionFacts
-from gitops_gen.components.gpu_operator.recipes import GpuPool, gpu_pools
+from gitops_gen.components.gpu_operator.facts import GpuFacts, Recipe, VersionFacts
+from gitops_gen.components.gpu_operator.recipes import GpuPool, gpu_pools, usual_recipe
 from gitops_gen.components.gpu_operator.settings import GpuOperatorSettings
 from gitops_gen.diagnostics import Path
 from gitops_gen.model import (
@@ -41,6 +41,15 @@ class Context:
     accelerators: dict[str, Accelerator]
 
     @property
+    def environments(self) -> tuple[tuple[Recipe, tuple[Origin, ...]], ...]:
+        """Recipes in force and why; without a known GPU pool what the distribution always needs."""
+        because = from_spec("kubernetes", "distribution")
+        if not self.pools:
+            usual = usual_recipe(self.spec, self.facts.recipes)
+            return () if usual is None else ((usual, (because, _recipe(usual))),)
+        return tuple((pool.recipe, (because, of_pool(pool, "os"), of_recipe(pool))) for pool in self.pools)
+
+    @property
     def driver_pools(self) -> tuple[GpuPool, ...]:
         """Pools whose driver the operator brings; virtual machines bring their own."""
         return tuple(
@@ -70,7 +79,7 @@ class Context:
     def nfd_enabled(self) -> bool:
         """The chart brings Node Feature Discovery, unless somebody else or the platform does."""
         other = self.spec.components.get("nodeFeatureDiscovery")
-        by_platform = any(pool.recipe.values.get("nfd.enabled") is False for pool in self.pools)
+        by_platform = any(recipe.values.get("nfd.enabled") is False for recipe, _ in self.environments)
         provided = other is not None and other.provided
         return not provided and not by_platform
 
@@ -161,7 +170,11 @@ def of_pool(pool: GpuPool, *path: str | int) -> Origin:
 
 def of_recipe(pool: GpuPool) -> Origin:
     """The value follows from the environment of a pool."""
-    return from_fact(pool.recipe.reference(f"recipe {pool.recipe.name}"))
+    return _recipe(pool.recipe)
+
+
+def _recipe(recipe: Recipe) -> Origin:
+    return from_fact(recipe.reference(f"recipe {recipe.name}"))
 
 
 def environment(variables: dict[str, Any]) -> Iterator[dict[str, Json]]:

@@ -165,7 +165,7 @@ def _config_maps(context: Context) -> Iterator[SecretRequest]:
 def _notes(context: Context) -> Iterator[str]:
     """Yield what the tree cannot do itself, for its README."""
     facts = context.facts
-    notes = [note for pool in context.pools for note in pool.recipe.notes]
+    notes = [note for recipe, _ in context.environments for note in recipe.notes]
     notes += [note for pool in context.mig_pools for note in pool.recipe.mig_notes]
     yield from dict.fromkeys(notes)
     if not context.nfd_enabled:

@@ -51,6 +51,13 @@ def gpu_pools(
             )
 
 
+def usual_recipe(spec: ClusterSpec, recipes: Iterable[Recipe]) -> Recipe | None:
+    """Return what the distribution needs whatever its nodes are, None if that depends on them."""
+    unknown = NodePool(name="", nodes=0)
+    found = next((item for item in recipes if _fits(item, spec, unknown)), None)
+    return None if found is None or found.alone else found
+
+
 def disagreement(pools: Iterable[GpuPool]) -> tuple[GpuPool, GpuPool] | None:
     """Return the first two pools that cannot stand in one cluster, if there are any."""
     first: GpuPool | None = None

@@ -14,6 +14,7 @@ _ELSEWHERE = "leave `driver` out or write `driver: preinstalled`; or choose anot
 
 def environment_rules(context: Context) -> Iterator[Diagnostic]:
     """Yield pools without a way to a driver, pools that contradict each other, mixed systems."""
+    yield from _any_pool(context)
     for pool in context.pools:
         yield from _driver_container(pool)
     yield from _disagreement(context)
@@ -22,6 +23,19 @@ def environment_rules(context: Context) -> Iterator[Diagnostic]:
     yield from _nri_runtime(context)
     yield from _openshift(context)
     yield from _unrendered(context)
+
+
+def _any_pool(context: Context) -> Iterator[Diagnostic]:
+    if not context.pools:
+        yield Diagnostic(
+            code="no-gpu-pool",
+            severity=Severity.NOTICE,
+            message="no node pool has NVIDIA GPUs: os and driver of the GPU nodes are not known, and "
+            "only the distribution decides",
+            path=("spec", *OWN),
+            hint="describe the GPU nodes under spec.nodePools",
+            on_key=True,
+        )
 
 
 def _driver_container(pool: GpuPool) -> Iterator[Diagnostic]:

@@ -8,11 +8,9 @@ from typing import Any
 from gitops_gen.components.gpu_operator.context import (
     Context,
     environment,
-    of_pool,
     of_recipe,
     own,
 )
-from gitops_gen.components.gpu_operator.recipes import GpuPool
 from gitops_gen.model import Json, Origin, Setting, from_fact, from_spec
 from gitops_gen.traced import put
 
@@ -38,12 +36,12 @@ def environment_values(context: Context) -> Iterator[Setting]:
 
 def _recipe_values(context: Context) -> Iterator[Setting]:
     seen: set[str] = set()
-    for pool in context.pools:
-        for path, value in pool.recipe.values.items():
+    for recipe, because in context.environments:
+        for path, value in recipe.values.items():
             unused = path == _DRIVER_TOOLKIT and not context.driver_enabled
             if path not in seen and path != _TOOLKIT_ENV and not unused:
                 seen.add(path)
-                yield put(path, value, *_because(pool))
+                yield put(path, value, *because)
     if not context.nfd_enabled and "nfd.enabled" not in seen:
         yield put(
             "nfd.enabled",
@@ -62,17 +60,17 @@ def _operand(context: Context, operand: str) -> Iterator[Setting]:
         if wanted != context.default(f"{operand}.enabled"):
             yield put(f"{operand}.enabled", wanted, own(operand, "enabled"))
     elif not context.operand_enabled(operand):
-        yield put(f"{operand}.enabled", False, *_because(context.pools[0]))
+        yield put(f"{operand}.enabled", False, *context.environments[0][1])
 
 
 def _toolkit_env(context: Context) -> Iterator[Setting]:
     if not context.operand_enabled("toolkit"):
         return
     wanted: dict[str, tuple[Any, tuple[Origin, ...]]] = {}
-    for pool in context.pools:
-        if not (context.settings.cdi.nri and pool.recipe.without_nri):
-            for name, value in pool.recipe.values.get(_TOOLKIT_ENV, {}).items():
-                wanted.setdefault(name, (value, _because(pool)))
+    for recipe, because in context.environments:
+        if not (context.settings.cdi.nri and recipe.without_nri):
+            for name, value in recipe.values.get(_TOOLKIT_ENV, {}).items():
+                wanted.setdefault(name, (value, because))
     for name, value in context.settings.toolkit.env.items():
         wanted[name] = (value, (own("toolkit", "env", name),))
     for name, (value, origins) in wanted.items():
@@ -108,11 +106,3 @@ def _variables(path: str, variables: dict[str, Any], *origins: Origin) -> Iterat
     for item in environment(variables):
         value: Json = dict(item)
         yield put(f"{path}[]", value, *origins)
-
-
-def _because(pool: GpuPool) -> tuple[Origin, ...]:
-    return (
-        from_spec("kubernetes", "distribution"),
-        of_pool(pool, "os"),
-        of_recipe(pool),
-    )
