@@ -28,7 +28,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def call(tool: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-    return subprocess.run([str(tool), *arguments], cwd=cwd, env=clean, capture_output=True, text=True, check=False)
+    argv = [str(tool), *arguments]
+    return subprocess.run(argv, cwd=cwd, env=clean, capture_output=True, text=True, check=False)
 
 
 def test_wheel_works_from_another_directory(installed: Path, tmp_path: Path) -> None:

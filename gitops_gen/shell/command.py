@@ -7,29 +7,32 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from gitops_gen.catalog.versions import Version
 from gitops_gen.diagnostics import ToolError
 
 TOOLS_FOLDER = Path(".tools") / "bin"
+_PROJECT = Path(__file__).resolve().parents[2]
 _FLOORS = {"helm": "3.18", "kustomize": "5.7"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
-    """A program with its arguments; `env` is added to the environment, `timeout` is in seconds."""
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """A program with its arguments; `env` is added to the environment, `timeout` is in seconds.
+
+    Without `stdin` the program reads nothing rather than the user's keyboard.
+    """
 
     argv: tuple[str, ...]
     cwd: Path | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = {}
     stdin: str | None = None
     timeout: float = 120.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completed:
+class Completed(msgspec.Struct, frozen=True, kw_only=True):
     """What a program printed, and its exit status."""
 
     stdout: str
@@ -37,8 +40,7 @@ class Completed:
     status: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class Program(msgspec.Struct, frozen=True, kw_only=True):
     """A program that we rely on: its command, or what to do about it where it is not usable."""
 
     name: str
@@ -55,10 +57,11 @@ def run(command: Command, *, check: bool = True) -> Completed:
             command.argv,
             cwd=command.cwd,
             env={**os.environ, **command.env},
-            input=command.stdin,
+            input=command.stdin or "",
             timeout=command.timeout,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             check=False,
         )
     except OSError as error:
@@ -97,7 +100,7 @@ def _folders(folders: Sequence[Path] | None) -> tuple[Path, ...]:
     if folders is not None:
         return tuple(folders)
     searched = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    return (*(Path(item) for item in searched if item), Path.cwd() / TOOLS_FOLDER)
+    return (*(Path(item) for item in searched if item), Path.cwd() / TOOLS_FOLDER, _PROJECT / TOOLS_FOLDER)
 
 
 def _candidates(name: str, folders: Iterable[Path]) -> Iterable[str]:
@@ -110,7 +113,8 @@ def _candidates(name: str, folders: Iterable[Path]) -> Iterable[str]:
 def _git(folders: Sequence[Path]) -> Program:
     for path in _candidates("git", folders):
         said = run(Command(argv=(path, "--version"))).stdout.strip()
-        return Program(name="git", usable=True, detail=f"{said.removeprefix('git version ')} ({path})", argv=(path,))
+        detail = f"{said.removeprefix('git version ')} ({path})"
+        return Program(name="git", usable=True, detail=detail, argv=(path,))
     return Program(name="git", usable=False, detail="not found on PATH")
 
 
