@@ -9,10 +9,14 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gitops_gen.diagnostics import SpecError, ToolError
 from gitops_gen.report import render_text
@@ -364,10 +368,16 @@ def test_comparison_with_a_broken_lock_still_compares(target: Path) -> None:
     assert compare_tree(tree(OLD), target).differing == (LOCK,)
 
 
+class Impatient(Disk):
+    """A disk that does not wait for another run."""
+
+    patience = 0.0
+
+
 def test_second_run_at_the_same_time_is_refused(target: Path) -> None:
     with workplace(target, Disk()):
         with pytest.raises(SpecError) as caught:
-            write_tree(tree(NEW), target)
+            write_tree(tree(NEW), target, disk=Impatient())
         assert [item.code for item in caught.value.diagnostics] == ["tree-busy"]
         assert render_text(caught.value.diagnostics, lambda _: "") == (
             "rendered: error[tree-busy]: another run of gitops-gen is writing this tree\n"
@@ -378,10 +388,59 @@ def test_second_run_at_the_same_time_is_refused(target: Path) -> None:
     assert content(target) == tree(NEW)
 
 
+def test_second_run_waits_for_one_that_soon_ends(target: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        with workplace(target, Disk()):
+            second = pool.submit(write_tree, tree(NEW), target)
+            with pytest.raises(TimeoutError):
+                second.result(timeout=0.1)
+            assert content(target) == tree(OLD)
+        assert second.result(timeout=10).created == ("apps/more/application.yaml",)
+    assert content(target) == tree(NEW)
+
+
+WRITES_AGAIN_AND_AGAIN = """
+import sys
+from pathlib import Path
+from gitops_gen.shell.exchange import Disk
+from gitops_gen.shell.tree import write_tree
+from tests.test_tree_writer import tree
+
+class Patient(Disk):
+    patience = 60.0
+
+for turn in range(25):
+    word = f"{sys.argv[2]}-{turn % 2}"
+    made = tree({"README.md": word, f"apps/{word}/values.yaml": word})
+    assert write_tree(made, Path(sys.argv[1]), disk=Patient()).foreign == ()
+"""
+
+
+def test_two_processes_on_one_tree_take_turns(tmp_path: Path) -> None:
+    """A mixture of two writes would be a hand edit or a foreign file to the next one."""
+    root, target = Path(__file__).parents[1], tmp_path / "rendered"
+    env = {**os.environ, "PYTHONPATH": str(root)}
+    calls = [[sys.executable, "-c", WRITES_AGAIN_AND_AGAIN, str(target), word] for word in ("one", "two")]
+    running = [subprocess.Popen(call, cwd=root, env=env) for call in calls]
+    assert [item.wait(timeout=60) for item in running] == [0, 0]
+    last = ("one-0", "two-0")
+    assert content(target) in [tree({"README.md": w, f"apps/{w}/values.yaml": w}) for w in last]
+    assert [path.name for path in tmp_path.iterdir()] == ["rendered"]
+
+
 def test_trees_side_by_side_do_not_wait_for_each_other(target: Path) -> None:
     with workplace(target, Disk()):
         write_tree(tree(NEW), target.with_name("other"))
     assert content(target.with_name("other")) == tree(NEW)
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 65_537, 200_000])
+def test_files_of_every_size_are_recognised(tmp_path: Path, size: int) -> None:
+    files = tree({"big.txt": "x" * size})
+    write_tree(files, tmp_path / "rendered")
+    assert content(tmp_path / "rendered") == files
+    assert write_tree(files, tmp_path / "rendered").unchanged == (LOCK, "big.txt")
+    assert write_tree(tree({"big.txt": "x" * size + "y"}), tmp_path / "rendered").changed == (LOCK, "big.txt")
 
 
 class Killed(BaseException):
@@ -401,15 +460,15 @@ class FaultyDisk(Disk):
         if self.steps == self.at:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    def make_folder(self, path: Path, like: Path) -> None:
+    def make_folder(self, path: str, like: str) -> None:
         self.step()
         super().make_folder(path, like)
 
-    def write(self, path: Path, data: bytes) -> None:
+    def write(self, path: str, data: bytes) -> None:
         self.step()
         super().write(path, data)
 
-    def carry(self, source: Path, path: Path) -> None:
+    def carry(self, source: str, path: str) -> None:
         self.step()
         super().carry(source, path)
 
@@ -543,9 +602,52 @@ def test_workplace_that_is_a_symlink_is_refused(target: Path) -> None:
 
 
 def test_file_that_cannot_be_read_is_named(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: Path) -> bytes:
-        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+    opened = os.open
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
-    with pytest.raises(ToolError, match=r"rendered/.+: Permission denied"):
+    def refuse(path: str | Path, flags: int, mode: int = 0o777) -> int:
+        if path == f"{target}/README.md":
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return opened(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(ToolError) as caught:
         write_tree(tree(NEW), target)
+    assert (
+        str(caught.value) == f"{target} cannot be written or compared: {target}/README.md: Permission denied"
+    )
+
+
+def files_of_a_tree(names: str, text: st.SearchStrategy[str]) -> st.SearchStrategy[dict[str, str]]:
+    """Draw files one to three folders deep, the names from few letters so that trees share paths."""
+    paths = st.lists(st.sampled_from(names), min_size=1, max_size=3).map("/".join)
+    return st.dictionaries(paths.map(lambda path: f"{path}.txt"), text, max_size=8)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    old=files_of_a_tree("abc", st.sampled_from(["", "1", "2"])),
+    new=files_of_a_tree("abc", st.sampled_from(["", "1", "2"])),
+    foreign=files_of_a_tree("xya", st.just("mine")),
+    exchanges=st.booleans(),
+)
+def test_folder_holds_the_files_and_what_is_foreign_and_nothing_else(
+    old: dict[str, str], new: dict[str, str], foreign: dict[str, str], exchanges: bool
+) -> None:
+    foreign = {path: text for path, text in foreign.items() if path not in {*old, *new}}
+    with tempfile.TemporaryDirectory() as above:
+        target = Path(above) / "rendered"
+        write_tree(tree(old), target)
+        for path, text in foreign.items():
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            (target / path).write_text(text)
+        written = write_tree(tree(new), target, disk=FaultyDisk(0, dead=False, exchanges=exchanges))
+        wanted = {**tree(new), **{path: text.encode() for path, text in foreign.items()}}
+        assert content(target) == wanted
+        assert folders(target) == {str(up) for path in wanted for up in Path(path).parents} - {"."}
+        assert set(written.foreign) == set(foreign)
+        assert set(written.created) == new.keys() - old.keys()
+        assert set(written.removed) == old.keys() - new.keys()
+        assert [path.name for path in Path(above).iterdir()] == ["rendered"]
+        again = times(target)
+        assert set(write_tree(tree(new), target).unchanged) == set(tree(new))
+        assert times(target) == again

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,6 +15,9 @@ from gitops_gen.render import LOCK
 
 Names = tuple[str, ...]
 """Paths below the tree's folder, sorted."""
+
+_PART = 1 << 16
+"""Bytes read at once: a shorter part is the last."""
 
 Group = Literal["missing", "unchanged", "changed", "taken", "stale", "hand_edited", "foreign"]
 
@@ -44,11 +48,12 @@ class Inventory:
 
 def take_inventory(files: Mapping[str, bytes], target: Path) -> Inventory:
     """Put every wanted path and every path below `target` into its group; a missing target is empty."""
-    there = dict(_entries(target))
-    ours = _digests(target) if there.get(LOCK) else {}
+    root = os.fspath(target)
+    there = _entries(root)
+    ours = _digests(root) if there.get(LOCK) else {}
     groups: dict[Group, list[str]] = {}
     for path in {*files, *there}:
-        group = _group(path, files.get(path), target, there.get(path), (ours or {}).get(path))
+        group = _group(path, files.get(path), root, there.get(path), (ours or {}).get(path))
         groups.setdefault(group, []).append(path)
     named = {name: tuple(sorted(paths)) for name, paths in groups.items()}
     return Inventory(
@@ -63,13 +68,13 @@ def take_inventory(files: Mapping[str, bytes], target: Path) -> Inventory:
     )
 
 
-def _group(path: str, wanted: bytes | None, target: Path, regular: bool | None, digest: str | None) -> Group:
+def _group(path: str, wanted: bytes | None, root: str, regular: bool | None, digest: str | None) -> Group:
     """Name the group of a path: `regular` is None if nothing stands there, `digest` is the old lock's."""
     if regular is None:
         return "missing"
     if wanted is None and digest is None:
         return "foreign"
-    content = (target / path).read_bytes() if regular else None
+    content = read(f"{root}/{path}") if regular else None
     if wanted is not None and content == wanted:
         return "unchanged"
     if path == LOCK:
@@ -81,23 +86,38 @@ def _group(path: str, wanted: bytes | None, target: Path, regular: bool | None, 
     return "stale" if wanted is None else "changed"
 
 
-def _entries(folder: Path, prefix: str = "") -> Iterator[tuple[str, bool]]:
-    """Yield every path below a folder that is no folder, and whether it is a regular file."""
+def read(path: str) -> bytes:
+    """Return the bytes of a regular file, never those that a symlink leads to."""
+    opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
-        entries = list(os.scandir(folder))
-    except FileNotFoundError:
-        return
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            yield from _entries(folder / entry.name, f"{prefix}{entry.name}/")
-        else:
-            yield prefix + entry.name, entry.is_file(follow_symlinks=False)
+        content = part = os.read(opened, _PART)
+        while len(part) == _PART:
+            part = os.read(opened, _PART)
+            content += part
+        return content
+    finally:
+        os.close(opened)
 
 
-def _digests(target: Path) -> dict[str, str] | None:
+def _entries(root: str) -> dict[str, bool]:
+    """Return every path below a folder that is no folder, and whether it is a regular file."""
+    found: dict[str, bool] = {}
+    waiting = [""]
+    while waiting:
+        prefix = waiting.pop()
+        with suppress(FileNotFoundError), os.scandir(f"{root}/{prefix}") as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(f"{prefix}{entry.name}/")
+                else:
+                    found[prefix + entry.name] = entry.is_file(follow_symlinks=False)
+    return found
+
+
+def _digests(root: str) -> dict[str, str] | None:
     """Return the digests of the files of the last render, None if the lock cannot be read."""
     try:
-        lock = json.loads((target / LOCK).read_bytes())
+        lock = json.loads(read(f"{root}/{LOCK}"))
     except (ValueError, RecursionError):
         return None
     files = lock.get("files") if isinstance(lock, dict) else None

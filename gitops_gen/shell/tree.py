@@ -11,7 +11,7 @@ from pathlib import Path
 from gitops_gen.diagnostics import Diagnostic, Position, SpecError, ToolError
 from gitops_gen.render import LOCK
 from gitops_gen.shell.exchange import Disk, Workplace, interrupted, standing, workplace
-from gitops_gen.shell.inventory import Inventory, Names, take_inventory
+from gitops_gen.shell.inventory import Inventory, Names, read, take_inventory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +53,10 @@ def write_tree(
     _check_paths(files)
     with _disk_faults(target):
         _refuse_links(target, inside)
-        found = take_inventory(files, target)
-        if found.settled and not interrupted(target):
-            return _written(found, files)
+        if _locked_alike(files, target) and not interrupted(target):
+            found = take_inventory(files, target)
+            if found.settled:
+                return _written(found, files)
         with workplace(target, disk or Disk()) as place:
             found = take_inventory(files, target)
             _refuse(found, files, target, force)
@@ -78,6 +79,14 @@ def compare_tree(files: Mapping[str, bytes], target: Path, *, inside: Path | Non
         hand_edited=found.hand_edited,
         foreign=found.foreign,
     )
+
+
+def _locked_alike(files: Mapping[str, bytes], target: Path) -> bool:
+    """Say whether the last render made the same files: a cheap look before the long one."""
+    try:
+        return read(os.fspath(target / LOCK)) == files.get(LOCK)
+    except OSError:
+        return False
 
 
 def _written(found: Inventory, files: Mapping[str, bytes]) -> Written:
@@ -175,13 +184,14 @@ def _refusal(code: str, path: Path, message: str, hint: str) -> Diagnostic:
 def _build(found: Inventory, files: Mapping[str, bytes], place: Workplace) -> None:
     """Fill the new folder: what stays is carried over, what is new or differs is written."""
     kept = (*found.unchanged, *found.foreign)
-    place.disk.make_folder(place.new, place.target)
+    disk, old, new = place.disk, os.fspath(place.target), os.fspath(place.new)
+    disk.make_folder(new, old)
     for folder in sorted(_folders_of((*files, *kept))):
-        place.disk.make_folder(place.new / folder, place.target / folder)
+        disk.make_folder(f"{new}/{folder}", f"{old}/{folder}")
     for path in kept:
-        place.disk.carry(place.target / path, place.new / path)
+        disk.carry(f"{old}/{path}", f"{new}/{path}")
     for path in sorted(files.keys() - set(kept)):
-        place.disk.write(place.new / path, files[path])
+        disk.write(f"{new}/{path}", files[path])
 
 
 def _folders_of(paths: Mapping[str, bytes] | Names) -> set[str]:
