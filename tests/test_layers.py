@@ -24,7 +24,8 @@ LAYERS = (
 PURE = 5
 IMPURE = (
     "asyncio concurrent datetime fcntl fileinput getpass glob http io multiprocessing os pathlib.Path "
-    "platform random secrets shutil signal socket ssl subprocess sys tempfile threading time urllib.request uuid"
+    "platform random secrets shutil signal socket ssl subprocess sys tempfile threading time "
+    "urllib.request uuid"
 )
 
 
