@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 Path = tuple[str | int, ...]
 """Where a value stands in a document: keys and list indices from the root."""
@@ -18,8 +19,7 @@ class Severity(StrEnum):
     NOTICE = "notice"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Position:
+class Position(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """A place in a text file; line and column count from 1."""
 
     file: str
@@ -27,8 +27,7 @@ class Position:
     column: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostic:
+class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
     """One finding. `code` is a stable kebab-case word; `path` leads to the value in the spec.
 
     `position` stays None until `spec.load.SourceMap.locate` finds it from `path`; `on_key`

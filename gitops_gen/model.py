@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, Protocol
 
@@ -263,8 +262,7 @@ class Sync(Words, frozen=True, kw_only=True):
     sync_options: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentSpec:
+class ComponentSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One component as the spec has it; `settings` is the component's own typed part."""
 
     name: str
@@ -272,13 +270,12 @@ class ComponentSpec:
     namespace: str
     settings: object
     provided: bool = False
-    values: Object = field(default_factory=dict)
+    values: Object = {}
     sync: Sync = Sync()
     required_by: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolResources:
+class PoolResources(msgspec.Struct, frozen=True, kw_only=True):
     """What the nodes of one pool will advertise, derived once for every component.
 
     `resources` counts per node; `labels` are the node labels that somebody must set;
@@ -295,8 +292,7 @@ class PoolResources:
     accelerators: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterSpec:
+class ClusterSpec(msgspec.Struct, frozen=True, kw_only=True):
     """A validated spec. `components` holds the ones that are on (or provided), by name.
 
     `path` is the tree's place in the repository; `source` the spec's own file there.
@@ -321,7 +317,7 @@ class ClusterSpec:
     accept: tuple[Accept, ...]
     components: Mapping[str, ComponentSpec]
     resources: tuple[PoolResources, ...] = ()
-    service_monitor_labels: Mapping[str, str] = field(default_factory=dict)
+    service_monitor_labels: Mapping[str, str] = {}
 
     def rendered(self, component: str) -> ComponentSpec | None:
         """Return the component if this tree installs it, None if it is off or provided."""
@@ -332,8 +328,7 @@ class ClusterSpec:
 # --- catalogue ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MigProfile:
+class MigProfile(msgspec.Struct, frozen=True, kw_only=True):
     """A MIG profile of one model: instances per GPU and the slices that one instance takes."""
 
     name: str
@@ -342,8 +337,7 @@ class MigProfile:
     memory: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accelerator:
+class Accelerator(msgspec.Struct, frozen=True, kw_only=True):
     """One accelerator of the catalogue; memory in GB as its maker states it.
 
     `driver_min` is a driver version or branch, `driver_max` the last branch that supports it.
@@ -372,8 +366,7 @@ class Accelerator:
     slurm_type: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Catalog:
+class Catalog(msgspec.Struct, frozen=True, kw_only=True):
     """Upstream facts that no single component owns."""
 
     accelerators: Mapping[str, Accelerator]
@@ -385,8 +378,7 @@ class Catalog:
 OriginKind = Literal["spec", "default", "fact", "rule"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
     """Why a value is what it is: a spec path (set or defaulted), a fact or a rule of ours."""
 
     kind: OriginKind
@@ -415,8 +407,7 @@ def from_rule(ref: str) -> Origin:
     return Origin(kind="rule", ref=ref)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """One value to set at `path` and the reasons for it; `append` adds it to the list there."""
 
     path: Path
@@ -425,8 +416,7 @@ class Setting:
     append: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Traced:
+class Traced(msgspec.Struct, frozen=True, kw_only=True):
     """A document and the origins of its parts; a part without its own has its parent's."""
 
     data: Object
@@ -436,8 +426,7 @@ class Traced:
 # --- plan --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectIdentity:
+class ObjectIdentity(msgspec.Struct, frozen=True, kw_only=True):
     """A Kubernetes object by name; `namespace` None means cluster-scoped."""
 
     group: str
@@ -447,8 +436,7 @@ class ObjectIdentity:
     hook: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HelmSource:
+class HelmSource(msgspec.Struct, frozen=True, kw_only=True):
     """A chart at an exact version; OCI registries have a schemeless `repo_url`.
 
     `objects` are the identities of what the chart makes with these values.
@@ -464,8 +452,7 @@ class HelmSource:
     api_versions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KustomizeSource:
+class KustomizeSource(msgspec.Struct, frozen=True, kw_only=True):
     """A path of a Git repository at a tag, with inline kustomize options (`patches`, `images`, …)."""
 
     repo_url: str
@@ -475,15 +462,13 @@ class KustomizeSource:
     objects: tuple[ObjectIdentity, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DirectorySource:
+class DirectorySource(msgspec.Struct, frozen=True, kw_only=True):
     """The app's own `manifests/` folder: one object per file, `<kind>-<name>.yaml`."""
 
     manifests: tuple[Manifest, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """An object that no chart makes. `cluster_scoped` decides how the AppProject allows it."""
 
     object: Traced
@@ -508,8 +493,7 @@ class Pruning(StrEnum):
     OFF = "off"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IgnoreDifference:
+class IgnoreDifference(msgspec.Struct, frozen=True, kw_only=True):
     """Fields that controllers write back; at least one kind of pointer is set."""
 
     group: str
@@ -519,19 +503,17 @@ class IgnoreDifference:
     jq_path_expressions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamespaceRequest:
+class NamespaceRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A Namespace that an app needs: labels, annotations and the quotas in it (whole objects)."""
 
     name: str
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
     quotas: tuple[Traced, ...] = ()
     origins: tuple[Origin, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretRequest:
+class SecretRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A Secret (or, with `kind`, a ConfigMap) that must exist before the app syncs."""
 
     namespace: str
@@ -542,8 +524,7 @@ class SecretRequest:
     type: str = "Opaque"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HealthCheck:
+class HealthCheck(msgspec.Struct, frozen=True, kw_only=True):
     """A Lua health check for argocd-cm: group `""` stands for core kinds."""
 
     group: str
@@ -551,8 +532,7 @@ class HealthCheck:
     lua: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Application:
+class Application(msgspec.Struct, frozen=True, kw_only=True):
     """One Argo CD Application before it is written; `name` is the app's short name.
 
     `wave` orders apps of one stack. `namespaces` are made by the namespaces app. `state` is
@@ -572,7 +552,7 @@ class Application:
     deletion: Deletion = Deletion.FOREGROUND
     pruning: Pruning = Pruning.ON
     automated: bool = True
-    state: Mapping[str, Json] = field(default_factory=dict)
+    state: Mapping[str, Json] = {}
     notes: tuple[str, ...] = ()
     origins: tuple[Origin, ...] = ()
 
@@ -587,8 +567,7 @@ class Application:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a cluster's tree will hold, before any text is made."""
 
     spec: ClusterSpec
@@ -600,8 +579,7 @@ class Plan:
 # --- components --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChartKeys:
+class ChartKeys(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one chart at one version (`upstream/<chart>-<version>*.json`).
 
     `keys` maps a values path to `{type, default?, open?}`; `extra` the paths that only templates
@@ -619,8 +597,7 @@ class ChartKeys:
     objects: tuple[Mapping[str, Json], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
+class Requirement(msgspec.Struct, frozen=True, kw_only=True):
     """Another component that must be on; with `when`, only if that settings path is truthy."""
 
     component: str
@@ -628,8 +605,7 @@ class Requirement:
     when: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentFacts:
+class ComponentFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One compiled `component.yaml` and schema fragment, with a reader of chart facts.
 
     `chart_keys(chart, version)` returns the same object for the same arguments.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gitops_gen.catalog.charts import chart_objects, check_values
 from gitops_gen.catalog.versions import Version

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from gitops_gen.diagnostics import Severity
 from gitops_gen.model import (
@@ -19,8 +20,7 @@ from gitops_gen.model import (
 from gitops_gen.prose import render_prose
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelCommand:
+class LabelCommand(msgspec.Struct, frozen=True, kw_only=True):
     """A ready `kubectl label` line for the nodes of one pool."""
 
     pool: str

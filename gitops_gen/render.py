@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from gitops_gen import argocd
 from gitops_gen.emit import emit
@@ -33,8 +34,7 @@ class RenderedTree:
         return dict(sorted(self._files.items()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
+class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     """What a tree was made from; equal inputs make equal bytes.
 
     `files` maps each spec file (repository path) to the SHA-256 of its bytes.

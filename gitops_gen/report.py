@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 from urllib.parse import quote
+
+from msgspec.structs import replace
 
 from gitops_gen.diagnostics import Diagnostic, Position, Severity
 from gitops_gen.mask import mask_line

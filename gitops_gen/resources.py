@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
+
+import msgspec
 
 from gitops_gen.catalog.accelerators import accelerators_from
 from gitops_gen.catalog.charts import chart_keys_from
@@ -19,8 +20,7 @@ from gitops_gen.spec.schema import ClusterSchema, cluster_schema, with_models, w
 _PACKAGE = Path(__file__).parent
 
 
-@dataclass(frozen=True)
-class Resources:
+class Resources(msgspec.Struct, frozen=True, dict=True):
     """The catalogue, the components and the schema made of their fragments."""
 
     catalog: Catalog

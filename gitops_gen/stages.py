@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from gitops_gen import argocd
 from gitops_gen.controller import ArgocdFacts, Document, check_documents
@@ -23,8 +25,7 @@ from gitops_gen.traced import format_path, origins_of
 STATE_CODE = "locked-state-changed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Knowledge:
+class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
     """What every run shares: the catalogue, the components and the schema of a cluster spec."""
 
     catalog: Catalog
@@ -33,8 +34,7 @@ class Knowledge:
     argocd: ArgocdFacts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
+class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     """A plan whose diagnostics are those of all stages, with positions; none is an error."""
 
     plan: Plan

@@ -6,7 +6,8 @@ Totals are necessary, not sufficient: where instances may lie on a GPU is the dr
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from gitops_gen.model import Accelerator, MigProfile
 
@@ -18,8 +19,7 @@ _ALL_ENGINES = "+me.all"
 _NO_ENGINES = "-me"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slices:
+class Slices(msgspec.Struct, frozen=True, kw_only=True):
     """The slices that a layout takes of one GPU, and those that the GPU has."""
 
     compute: int

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
+from msgspec.structs import replace
 
 from gitops_gen.diagnostics import Diagnostic, Position, Severity, SpecError
 
@@ -50,8 +51,7 @@ DiagnosticFormat = Annotated[Format, typer.Option("--format", help="How findings
 PrintFormat = Annotated[ResultFormat, typer.Option("--format", help="How results are printed.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """One spec after the checks: its findings, and the prepared cluster unless there are errors."""
 
     file: SpecFile

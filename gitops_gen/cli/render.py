@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from gitops_gen.cli.common import (
@@ -33,8 +33,7 @@ def register(app: typer.Typer) -> None:
     app.command()(render)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class Options(msgspec.Struct, frozen=True, kw_only=True):
     """How every spec of one run is rendered."""
 
     check: bool
@@ -43,8 +42,7 @@ class Options:
     strict: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class Result(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one spec; `lines` is for people, `differing` names files for `--check`."""
 
     status: int

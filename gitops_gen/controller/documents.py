@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from gitops_gen.catalog.versions import Met, Version
 from gitops_gen.controller.facts import ArgocdFacts
@@ -14,8 +15,7 @@ GROUP = "argoproj.io"
 KINDS = ("Application", "AppProject", "ApplicationSet")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     """One parsed object of a file, of plain dictionaries and lists.
 
     `locate` finds the place of a path, if the caller can tell.
@@ -44,8 +44,7 @@ class Document:
         return f'{kind} "{self.name}" ({self.file})'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(msgspec.Struct, frozen=True, kw_only=True):
     """One source of an Application and where it stands."""
 
     path: Path
@@ -73,8 +72,7 @@ class Source:
         return not self.is_chart and not self.is_oci
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValueFile:
+class ValueFile(msgspec.Struct, frozen=True, kw_only=True):
     """An entry of valueFiles, or the file of a file parameter."""
 
     source: Source
@@ -88,8 +86,7 @@ class ValueFile:
         return first[1:] if first.startswith("$") else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Application:
+class Application(msgspec.Struct, frozen=True, kw_only=True):
     """An Application, or the template of an ApplicationSet (then `templated`) at `path`.
 
     Parts that are missing or of another type are empty. `sources` are those that Argo CD reads:
@@ -175,8 +172,7 @@ def _value_files(source: Source) -> Iterator[ValueFile]:
             yield ValueFile(source=source, path=place, entry=entry)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """What rules may look at beside their own document.
 
     `files` are paths of the repository that `repositories` (normalised URLs) name, `objects` what
@@ -189,8 +185,8 @@ class Scope:
     files: Collection[str] = ()
     folders: Collection[str] = ()
     repositories: Collection[str] = ()
-    projects: Mapping[str, Document] = field(default_factory=dict)
-    objects: Mapping[str, Sequence[ObjectIdentity]] = field(default_factory=dict)
+    projects: Mapping[str, Document] = {}
+    objects: Mapping[str, Sequence[ObjectIdentity]] = {}
 
     def supports(self, since: str | None) -> bool:
         """Say whether this Argo CD has what came with the version `since`."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from gitops_gen import __version__
 from gitops_gen.diagnostics import Diagnostic, SpecError
@@ -21,8 +22,7 @@ from gitops_gen.spec.load import load_cluster
 from gitops_gen.stages import Compiled, Knowledge, compile_cluster
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     """One cluster, checked and planned; `inputs` are the digests of what it was made from."""
 
     file: SpecFile

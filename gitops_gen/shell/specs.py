@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from gitops_gen.diagnostics import Diagnostic, SpecError
 
@@ -14,8 +15,7 @@ SPEC_NAME = "cluster.yaml"
 _SKIPPED = frozenset({"rendered", "node_modules", "__pycache__"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpecFile:
+class SpecFile(msgspec.Struct, frozen=True, kw_only=True):
     """A spec and its repository: the Git work tree, else the folder of the spec."""
 
     repo_root: Path
@@ -32,12 +32,11 @@ class SpecFile:
         return display(self.repo_root, self.source)
 
 
-@dataclass(slots=True)
-class Reader:
+class Reader(msgspec.Struct):
     """Reads the files of one spec below its repository and remembers their digests."""
 
     repo_root: Path
-    digests: dict[str, str] = field(default_factory=dict)
+    digests: dict[str, str] = {}
 
     def __call__(self, path: str) -> bytes:
         """Return the bytes of a file of the repository; OSError if it cannot be read."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from gitops_gen.devices import unclaimed
 from gitops_gen.diagnostics import Diagnostic, Severity
@@ -34,8 +34,7 @@ _COMMON = ("enabled", "provided", "version", "namespace", "values", "sync")
 _Words = TypeVar("_Words")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class Built(msgspec.Struct, frozen=True, kw_only=True):
     """The typed spec and what the build stage has to say about it."""
 
     spec: ClusterSpec

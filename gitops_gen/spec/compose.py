@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
+from msgspec.structs import replace
 from yaml import CSafeLoader
 from yaml.error import MarkedYAMLError
 from yaml.events import (

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from gitops_gen.spec.tree import Schema, branches, descendants, nearest, part_for, properties, step
 from gitops_gen.spec.wording import first_sentence, kind_of, quoted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Child:
+class Child(msgspec.Struct, frozen=True, kw_only=True):
     """A key of an object; `description` is the first sentence, `required` that it must be set."""
 
     name: str
@@ -21,8 +21,7 @@ class Child:
     required: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explained:
+class Explained(msgspec.Struct, frozen=True, kw_only=True):
     """One part of the spec as its schema describes it; `default` is None where there is none."""
 
     path: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gitops_gen.diagnostics import Diagnostic, Position, SpecError
 from gitops_gen.spec.compose import describe, read_mapping

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from gitops_gen.model import Json
 from gitops_gen.spec.compose import read_mapping
@@ -12,8 +12,7 @@ from gitops_gen.spec.source_map import SourceMap, plain_data
 __all__ = ["Loaded", "Read", "SourceMap", "load_cluster", "parse"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     """Plain data and where it comes from; `source_map.texts` names every file that was read."""
 
     data: Json

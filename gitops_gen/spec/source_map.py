@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from gitops_gen.diagnostics import Diagnostic, Path, Position
 from gitops_gen.model import Json
 from gitops_gen.spec.text import split_lines
 
 
-@dataclass(slots=True, kw_only=True)
-class Scalar:
+class Scalar(msgspec.Struct, kw_only=True):
     """A scalar with its value; `raw` is the text as it stands if it is written without quotes."""
 
     position: Position
@@ -19,30 +20,27 @@ class Scalar:
     raw: str | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class Sequence:
+class Sequence(msgspec.Struct, kw_only=True):
     """A list; `nodes` counts what it expands to and `height` the levels below, aliases included."""
 
     position: Position
-    items: list[Node] = field(default_factory=list)
+    items: list[Node] = []
     nodes: int = 1
     height: int = 1
 
 
-@dataclass(slots=True, kw_only=True)
-class Entry:
+class Entry(msgspec.Struct, kw_only=True):
     """One key of a mapping with its value."""
 
     position: Position
     value: Node
 
 
-@dataclass(slots=True, kw_only=True)
-class Mapped:
+class Mapped(msgspec.Struct, kw_only=True):
     """A mapping with string keys; `nodes` and `height` as in `Sequence`."""
 
     position: Position
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, Entry] = {}
     nodes: int = 1
     height: int = 1
 
@@ -66,8 +64,7 @@ def item_name(node: Node) -> str | None:
     return value if isinstance(value, str) else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceMap:
+class SourceMap(msgspec.Struct, frozen=True, kw_only=True):
     """Where each part of a spec stands. `texts` holds every file that was read, by its name."""
 
     root: Node

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 import msgspec
@@ -34,8 +33,7 @@ _CA_BUNDLE = ".webhooks[]?.clientConfig.caBundle"
 _WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
-@dataclass(frozen=True, slots=True)
-class CertManager:
+class CertManager(msgspec.Struct, frozen=True):
     """Installs cert-manager; other components switch it on when they need certificates."""
 
     facts: ComponentFacts
@@ -53,9 +51,7 @@ class CertManager:
         """Nodes advertise nothing because of cert-manager."""
         return ()
 
-    def rules(
-        self, spec: ClusterSpec, previous: Mapping[str, Json]
-    ) -> Iterable[Diagnostic]:
+    def rules(self, spec: ClusterSpec, previous: Mapping[str, Json]) -> Iterable[Diagnostic]:
         """The schema and the version checks of every component say it all."""
         return ()
 

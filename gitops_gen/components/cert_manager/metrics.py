@@ -41,9 +41,7 @@ def metrics_application(spec: ClusterSpec, facts: ComponentFacts) -> Application
     )
 
 
-def _service_monitor(
-    spec: ClusterSpec, facts: ComponentFacts, namespace: str
-) -> Iterator[Setting]:
+def _service_monitor(spec: ClusterSpec, facts: ComponentFacts, namespace: str) -> Iterator[Setting]:
     metrics: Any = facts.data["metrics"]
     release: Any = facts.data["charts"]
     on = from_spec("components", "monitoring")

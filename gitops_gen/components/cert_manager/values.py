@@ -19,12 +19,8 @@ from gitops_gen.model import (
 from gitops_gen.traced import put
 
 _OWN = ("components", "certManager")
-_CRDS = from_rule(
-    "the chart brings the CRDs, so that they are upgraded with the controller"
-)
-_STARTUP_CHECK = from_rule(
-    "Argo CD would run the start-up check after every sync, and no wave waits for it"
-)
+_CRDS = from_rule("the chart brings the CRDs, so that they are upgraded with the controller")
+_STARTUP_CHECK = from_rule("Argo CD would run the start-up check after every sync, and no wave waits for it")
 
 
 def chart_values(
@@ -58,9 +54,7 @@ def _registry(spec: ClusterSpec, data: Any) -> Iterator[Setting]:
         yield put(images["key"], mirror, origin, _fact(images, "images"))
     if spec.registry.pull_secrets:
         names: list[Json] = [{"name": name} for name in spec.registry.pull_secrets]
-        yield put(
-            "global.imagePullSecrets", names, from_spec("registry", "pullSecrets")
-        )
+        yield put("global.imagePullSecrets", names, from_spec("registry", "pullSecrets"))
 
 
 def _proxy(spec: ClusterSpec) -> Iterator[Setting]:
@@ -69,9 +63,7 @@ def _proxy(spec: ClusterSpec) -> Iterator[Setting]:
     if spec.proxy.https:
         yield put("https_proxy", spec.proxy.https, from_spec("proxy", "https"))
     if spec.proxy.no_proxy:
-        yield put(
-            "no_proxy", ",".join(spec.proxy.no_proxy), from_spec("proxy", "noProxy")
-        )
+        yield put("no_proxy", ",".join(spec.proxy.no_proxy), from_spec("proxy", "noProxy"))
 
 
 def _replicas(settings: CertManagerSettings, data: Any) -> Iterator[Setting]:

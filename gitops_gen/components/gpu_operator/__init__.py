@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import msgspec
@@ -25,8 +24,7 @@ from gitops_gen.model import (
 )
 
 
-@dataclass(frozen=True)
-class GpuOperator:
+class GpuOperator(msgspec.Struct, frozen=True, dict=True):
     """Installs the GPU Operator and says what the GPU nodes advertise."""
 
     facts: ComponentFacts

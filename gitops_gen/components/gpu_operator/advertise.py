@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from gitops_gen import pools
 from gitops_gen.components.gpu_operator.config_maps import device_plugin_config

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from gitops_gen.components.gpu_operator.context import Context, of_pool, own
 from gitops_gen.components.gpu_operator.recipes import GpuPool
@@ -19,8 +20,7 @@ _METRICS_KEY = "dcgm-metrics.csv"
 _UNSHARED = "unshared"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+class Config(msgspec.Struct, frozen=True, kw_only=True):
     """A ConfigMap whose name carries a hash of its content, since the operator watches only names.
 
     `origins` say why it is there, `of_key` why each key is.

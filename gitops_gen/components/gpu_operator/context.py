@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, cast
+
+import msgspec
 
 from gitops_gen.components.gpu_operator.facts import GpuFacts, Recipe, VersionFacts
 from gitops_gen.components.gpu_operator.recipes import GpuPool, gpu_pools, usual_recipe
@@ -27,8 +28,7 @@ NAME = "gpuOperator"
 OWN = ("components", NAME)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(msgspec.Struct, frozen=True, kw_only=True):
     """One cluster as the GPU Operator sees it."""
 
     spec: ClusterSpec
@@ -117,8 +117,7 @@ class Context:
         return None if entry is None else entry.get("default")
 
 
-@dataclass(frozen=True, slots=True)
-class Effective:
+class Effective(msgspec.Struct, frozen=True):
     """Chart values as they will be: the user's overlay over ours over the chart's defaults."""
 
     values: Json

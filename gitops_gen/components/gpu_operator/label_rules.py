@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from gitops_gen.components.gpu_operator.advertise import node_labels
 from gitops_gen.components.gpu_operator.context import Context, of_pool, own
@@ -12,8 +13,7 @@ from gitops_gen.model import Json, Manifest, Origin, Setting, from_fact
 from gitops_gen.traced import collect, put
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class Match(msgspec.Struct, frozen=True, kw_only=True):
     """How one pool is told apart from the others: `matchFeatures` of NFD and the reasons."""
 
     features: tuple[Json, ...]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from gitops_gen.components.gpu_operator.facts import Driver, Recipe
 from gitops_gen.model import Accelerator, ClusterSpec, NodePool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GpuPool:
+class GpuPool(msgspec.Struct, frozen=True, kw_only=True):
     """A pool of NVIDIA GPUs; `driver` None means that nobody can bring a driver there."""
 
     index: int

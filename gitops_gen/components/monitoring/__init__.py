@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 import msgspec
@@ -34,8 +33,7 @@ _CA_BUNDLE = ".webhooks[]?.clientConfig.caBundle"
 _WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
-@dataclass(frozen=True, slots=True)
-class Monitoring:
+class Monitoring(msgspec.Struct, frozen=True):
     """Installs kube-prometheus-stack; its release label is what ServiceMonitors must carry."""
 
     facts: ComponentFacts
@@ -53,9 +51,7 @@ class Monitoring:
         """Nodes advertise nothing because of monitoring."""
         return ()
 
-    def rules(
-        self, spec: ClusterSpec, previous: Mapping[str, Json]
-    ) -> Iterable[Diagnostic]:
+    def rules(self, spec: ClusterSpec, previous: Mapping[str, Json]) -> Iterable[Diagnostic]:
         """Check volumes, Grafana and the distribution."""
         return check(spec, self.facts)
 

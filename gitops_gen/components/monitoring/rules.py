@@ -40,9 +40,7 @@ def _volumes(settings: MonitoringSettings) -> Iterator[Diagnostic]:
             )
 
 
-def _kept_metrics(
-    spec: ClusterSpec, settings: MonitoringSettings
-) -> Iterator[Diagnostic]:
+def _kept_metrics(spec: ClusterSpec, settings: MonitoringSettings) -> Iterator[Diagnostic]:
     if spec.env == "prod" and settings.prometheus.size is None:
         yield Diagnostic(
             code="metrics-not-kept",

@@ -31,9 +31,7 @@ _OWN = ("components", "monitoring")
 _NO_RANDOM = from_rule("the chart's own password is another one at each render")
 
 
-def chart_values(
-    spec: ClusterSpec, settings: MonitoringSettings, facts: ComponentFacts
-) -> Iterator[Setting]:
+def chart_values(spec: ClusterSpec, settings: MonitoringSettings, facts: ComponentFacts) -> Iterator[Setting]:
     """Yield the settings of the chart in the order in which they are written."""
     data: Any = facts.data
     yield from _global(spec)
@@ -55,9 +53,7 @@ def uses_cert_manager(spec: ClusterSpec) -> bool:
 def _global(spec: ClusterSpec) -> Iterator[Setting]:
     if spec.registry.pull_secrets:
         names: list[Json] = [{"name": name} for name in spec.registry.pull_secrets]
-        yield put(
-            "global.imagePullSecrets", names, from_spec("registry", "pullSecrets")
-        )
+        yield put("global.imagePullSecrets", names, from_spec("registry", "pullSecrets"))
 
 
 def _scrapers(spec: ClusterSpec, data: Any) -> Iterator[Setting]:
@@ -106,9 +102,7 @@ def _alertmanager(spec: ClusterSpec, settings: Alertmanager) -> Iterator[Setting
     yield from _claim(f"{at}.storage", spec, settings, own)
 
 
-def _claim(
-    path: str, spec: ClusterSpec, volume: Volume, own: tuple[str, ...]
-) -> Iterator[Setting]:
+def _claim(path: str, spec: ClusterSpec, volume: Volume, own: tuple[str, ...]) -> Iterator[Setting]:
     if volume.size is None:
         return
     at = f"{path}.volumeClaimTemplate.spec"
@@ -120,9 +114,7 @@ def _claim(
         yield put(f"{at}.storageClassName", *chosen)
 
 
-def storage_class(
-    spec: ClusterSpec, volume: Volume, own: tuple[str, ...]
-) -> tuple[str, Origin] | None:
+def storage_class(spec: ClusterSpec, volume: Volume, own: tuple[str, ...]) -> tuple[str, Origin] | None:
     """Return the volume's class and why; None leaves the choice to the cluster."""
     if volume.storage_class is not None:
         return volume.storage_class, from_spec(*own, "storageClass")
@@ -144,9 +136,7 @@ def _grafana(spec: ClusterSpec, settings: Grafana) -> Iterator[Setting]:
         yield from _grafana_volume(spec, settings, own)
 
 
-def _grafana_volume(
-    spec: ClusterSpec, settings: Grafana, own: tuple[str, ...]
-) -> Iterator[Setting]:
+def _grafana_volume(spec: ClusterSpec, settings: Grafana, own: tuple[str, ...]) -> Iterator[Setting]:
     size = from_spec(*own, "size")
     yield put("grafana.persistence.enabled", True, size)
     yield put("grafana.persistence.size", settings.size, size)
@@ -191,9 +181,7 @@ def _node_exporter(spec: ClusterSpec, data: Any) -> Iterator[Setting]:
     ]
     if not evicting:
         return
-    origins = tuple(
-        from_spec("nodePools", index, "taints", place) for index, place, _ in evicting
-    )
+    origins = tuple(from_spec("nodePools", index, "taints", place) for index, place, _ in evicting)
     wanted: list[Json] = list(data["tolerations"])
     for _, place, pool in evicting:
         toleration = _toleration(pool, place)
@@ -219,9 +207,7 @@ def _toleration(pool: NodePool, place: int) -> Object:
     }
 
 
-def _tolerations(
-    spec: ClusterSpec, settings: MonitoringSettings, data: Any
-) -> Iterator[Setting]:
+def _tolerations(spec: ClusterSpec, settings: MonitoringSettings, data: Any) -> Iterator[Setting]:
     if not settings.tolerations:
         return
     keys = [
@@ -232,14 +218,10 @@ def _tolerations(
     wanted: list[Json] = [dict(item) for item in settings.tolerations]
     for key in keys:
         if settings.alertmanager.enabled or not key.startswith("alertmanager."):
-            yield put(
-                key, wanted, from_spec(*_OWN, "tolerations"), _fact(data, "tolerations")
-            )
+            yield put(key, wanted, from_spec(*_OWN, "tolerations"), _fact(data, "tolerations"))
 
 
-def _registries(
-    spec: ClusterSpec, settings: MonitoringSettings, data: Any
-) -> Iterator[Setting]:
+def _registries(spec: ClusterSpec, settings: MonitoringSettings, data: Any) -> Iterator[Setting]:
     for registry, key in _image_keys(spec, settings, data):
         mirror = spec.registry.mirrors.get(registry)
         if mirror is not None:
@@ -247,16 +229,12 @@ def _registries(
             yield put(key, mirror, origin, _fact(data, "images"))
 
 
-def _image_keys(
-    spec: ClusterSpec, settings: MonitoringSettings, data: Any
-) -> Iterator[tuple[str, str]]:
+def _image_keys(spec: ClusterSpec, settings: MonitoringSettings, data: Any) -> Iterator[tuple[str, str]]:
     """Yield registry and key of every image that these settings run."""
     for registry, keys in data["keys"].items():
         for key in keys:
             on = settings.grafana.enabled or not key.startswith("grafana.")
-            if on and (
-                settings.alertmanager.enabled or not key.startswith("alertmanager.")
-            ):
+            if on and (settings.alertmanager.enabled or not key.startswith("alertmanager.")):
                 yield registry, key
     if not uses_cert_manager(spec):
         yield data["patchJob"]["registry"], data["patchJob"]["key"]

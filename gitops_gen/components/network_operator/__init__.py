@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 import msgspec
@@ -36,8 +35,7 @@ from gitops_gen.traced import collect
 _WAVE = 0
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkOperator:
+class NetworkOperator(msgspec.Struct, frozen=True):
     """Installs the Network Operator and what follows from the fabric of the pools."""
 
     facts: ComponentFacts
@@ -65,9 +63,7 @@ class NetworkOperator:
                     labels={},
                 )
 
-    def rules(
-        self, spec: ClusterSpec, previous: Mapping[str, Json]
-    ) -> Iterable[Diagnostic]:
+    def rules(self, spec: ClusterSpec, previous: Mapping[str, Json]) -> Iterable[Diagnostic]:
         """Check fabrics, addresses, network drivers and who runs Node Feature Discovery."""
         return check(spec, self.facts)
 
@@ -84,11 +80,7 @@ class NetworkOperator:
             wave=_WAVE,
             sources=self._sources(spec, chart),
             namespaces=(_namespace(part.namespace, data["podSecurity"]),),
-            secrets=tuple(
-                _secrets(
-                    spec, part.namespace, cast(NetworkOperatorSettings, part.settings)
-                )
-            ),
+            secrets=tuple(_secrets(spec, part.namespace, cast(NetworkOperatorSettings, part.settings))),
             state={f"spec.components.{self.name}.namespace": part.namespace},
             notes=tuple(_notes(fabric_pools(spec, self.facts))),
             origins=(from_spec("components", self.name),),
@@ -133,9 +125,7 @@ def _namespace(name: str, security: Any) -> NamespaceRequest:
     )
 
 
-def _secrets(
-    spec: ClusterSpec, namespace: str, settings: NetworkOperatorSettings
-) -> Iterator[SecretRequest]:
+def _secrets(spec: ClusterSpec, namespace: str, settings: NetworkOperatorSettings) -> Iterator[SecretRequest]:
     for name in spec.registry.pull_secrets:
         yield SecretRequest(
             namespace=namespace,
@@ -161,11 +151,7 @@ def _secrets(
 
 def _notes(pools: Iterable[FabricPool]) -> Iterator[str]:
     for pool in pools:
-        names = (
-            ", ".join(f"`{name}`" for name, _ in network_names(pool))
-            if attaches(pool)
-            else ""
-        )
+        names = ", ".join(f"`{name}`" for name, _ in network_names(pool)) if attaches(pool) else ""
         ask = f"Pods that use the fabric of pool {pool.pool.name} ask for `{pool.full_resource}`"
         attach = f" and name a network in the annotation `k8s.v1.cni.cncf.io/networks`: {names}"
         yield f"{ask}{attach if names else ''}."

@@ -51,9 +51,7 @@ def _not_a_network(pool: FabricPool, addresses: FabricNetwork) -> Diagnostic:
     )
 
 
-def _size(
-    pool: FabricPool, addresses: FabricNetwork, network: Network
-) -> Iterator[Diagnostic]:
+def _size(pool: FabricPool, addresses: FabricNetwork, network: Network) -> Iterator[Diagnostic]:
     size, nodes = addresses.per_node_block_size, pool.pool.nodes
     room = blocks(network, size)
     if room < nodes:
@@ -67,9 +65,7 @@ def _size(
         )
 
 
-def _gateway(
-    pool: FabricPool, addresses: FabricNetwork, network: Network
-) -> Iterator[Diagnostic]:
+def _gateway(pool: FabricPool, addresses: FabricNetwork, network: Network) -> Iterator[Diagnostic]:
     if addresses.gateway is None:
         return
     try:
@@ -86,9 +82,7 @@ def _gateway(
         )
 
 
-def _exclusions(
-    pool: FabricPool, addresses: FabricNetwork, network: Network
-) -> Iterator[Diagnostic]:
+def _exclusions(pool: FabricPool, addresses: FabricNetwork, network: Network) -> Iterator[Diagnostic]:
     for place, text in enumerate(addresses.exclude):
         try:
             inside = all(address in network for address in read_range(text))
@@ -119,8 +113,6 @@ def _overlaps(pools: Sequence[tuple[FabricPool, Network]]) -> Iterator[Diagnosti
             )
 
 
-def _of(
-    pool: FabricPool, code: str, message: str, hint: str, *below: str | int
-) -> Diagnostic:
+def _of(pool: FabricPool, code: str, message: str, hint: str, *below: str | int) -> Diagnostic:
     path = ("spec", "nodePools", pool.index, "fabric", "network", *below)
     return Diagnostic(code=code, message=message, path=path, hint=hint)

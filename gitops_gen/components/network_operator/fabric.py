@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from gitops_gen.model import (
     ClusterSpec,
@@ -19,8 +20,7 @@ Selectors = Mapping[str, tuple[str, ...]]
 """What tells the adapters of a fabric: each key must match, one of its values is enough."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FabricPool:
+class FabricPool(msgspec.Struct, frozen=True, kw_only=True):
     """A pool with a fabric and the profile that follows from it.
 
     `kind` is the object that attaches pods, `plugin` what advertises `resource`, whose full name
@@ -51,8 +51,7 @@ class FabricPool:
         return from_spec("nodePools", self.index, "fabric", *below)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedResource:
+class SharedResource(msgspec.Struct, frozen=True, kw_only=True):
     """A resource that one device plugin advertises for one or more pools."""
 
     resource: str
@@ -70,9 +69,7 @@ def fabric_pools(spec: ClusterSpec, facts: ComponentFacts) -> tuple[FabricPool, 
     )
 
 
-def _fabric_pool(
-    index: int, pool: NodePool, fabric: Fabric, profiles: Any
-) -> FabricPool:
+def _fabric_pool(index: int, pool: NodePool, fabric: Fabric, profiles: Any) -> FabricPool:
     profile = profiles[fabric.type][fabric.rdma]
     return FabricPool(
         index=index,
@@ -101,9 +98,7 @@ def is_broad(selectors: Selectors) -> bool:
     return "interfaces" not in selectors and "pciAddresses" not in selectors
 
 
-def shared_resources(
-    pools: Iterable[FabricPool], plugin: str
-) -> tuple[SharedResource, ...]:
+def shared_resources(pools: Iterable[FabricPool], plugin: str) -> tuple[SharedResource, ...]:
     """Join the pools of one plugin that advertise the same resource."""
     grouped: dict[str, list[FabricPool]] = {}
     for pool in pools:
@@ -117,10 +112,7 @@ def shared_resources(
 
 def joins(first: Selectors, second: Selectors) -> bool:
     """Say whether one set of selectors can stand for both: they differ in one key at most."""
-    return (
-        first.keys() == second.keys()
-        and sum(first[key] != second[key] for key in first) <= 1
-    )
+    return first.keys() == second.keys() and sum(first[key] != second[key] for key in first) <= 1
 
 
 def may_match_both(first: Selectors, second: Selectors) -> bool:
@@ -133,10 +125,6 @@ def may_match_both(first: Selectors, second: Selectors) -> bool:
 
 def _joined(group: list[FabricPool]) -> Selectors:
     return {
-        key: tuple(
-            dict.fromkeys(
-                value for pool in group for value in pool.selectors.get(key, ())
-            )
-        )
+        key: tuple(dict.fromkeys(value for pool in group for value in pool.selectors.get(key, ())))
         for key in group[0].selectors
     }

@@ -35,6 +35,4 @@ return health
 
 def health_checks() -> tuple[HealthCheck, ...]:
     """Return one check for each kind whose status the operator writes."""
-    return tuple(
-        HealthCheck(group="mellanox.com", kind=kind, lua=_LUA) for kind in _KINDS
-    )
+    return tuple(HealthCheck(group="mellanox.com", kind=kind, lua=_LUA) for kind in _KINDS)

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from gitops_gen.model import Origin, from_spec
 
 
-def mirrored(
-    reference: str, mirrors: Mapping[str, str]
-) -> tuple[str, tuple[Origin, ...]]:
+def mirrored(reference: str, mirrors: Mapping[str, str]) -> tuple[str, tuple[Origin, ...]]:
     """Return the reference at the mirror of its registry, with the reason, or unchanged."""
     registry, _, rest = reference.partition("/")
     mirror = mirrors.get(registry)

@@ -56,22 +56,15 @@ def network_names(pool: FabricPool) -> tuple[tuple[str, str | None], ...]:
         return ((pool.pool.name, None),)
     if len(pool.fabric.interfaces) == 1:
         return ((pool.pool.name, pool.fabric.interfaces[0]),)
-    return tuple(
-        (f"{pool.pool.name}-{_label(interface)}", interface)
-        for interface in pool.fabric.interfaces
-    )
+    return tuple((f"{pool.pool.name}-{_label(interface)}", interface) for interface in pool.fabric.interfaces)
 
 
 def _manifest(settings: Iterator[Setting]) -> Manifest:
     document = collect(settings)
-    return Manifest(
-        object=document, cluster_scoped=document.data["kind"] not in _NAMESPACED
-    )
+    return Manifest(object=document, cluster_scoped=document.data["kind"] not in _NAMESPACED)
 
 
-def _node_policy(
-    pool: FabricPool, namespace: str, fallback: dict[str, str]
-) -> Iterator[Setting]:
+def _node_policy(pool: FabricPool, namespace: str, fallback: dict[str, str]) -> Iterator[Setting]:
     fabric = pool.fabric
     kind, name = "SriovNetworkNodePolicy", pool.pool.name
     yield from header(kind, name, 1, pool.origin("rdma"), namespace=namespace)
@@ -97,9 +90,7 @@ def _node_selector(pool: FabricPool, fallback: dict[str, str]) -> Iterator[Setti
         )
     else:
         known: Json = dict(fallback)
-        fact = from_fact(
-            "network_operator/component.yaml: label of nodes with such adapters"
-        )
+        fact = from_fact("network_operator/component.yaml: label of nodes with such adapters")
         yield put("spec.nodeSelector", known, fact)
 
 
@@ -108,21 +99,15 @@ def _nic_selector(pool: FabricPool) -> Iterator[Setting]:
     if fabric.interfaces:
         yield put(f"{at}.pfNames", list(fabric.interfaces), pool.origin("interfaces"))
     if fabric.pci_addresses:
-        yield put(
-            f"{at}.rootDevices", list(fabric.pci_addresses), pool.origin("pciAddresses")
-        )
+        yield put(f"{at}.rootDevices", list(fabric.pci_addresses), pool.origin("pciAddresses"))
     if fabric.device_ids:
         yield put(f"{at}.deviceID", fabric.device_ids[0], pool.origin("deviceIds", 0))
     if not pool.adapters:
         yield put(f"{at}.vendor", fabric.vendor_ids[0], pool.origin("vendorIds", 0))
 
 
-def _ip_pool(
-    pool: FabricPool, network: FabricNetwork, namespace: str
-) -> Iterator[Setting]:
-    yield from header(
-        "IPPool", pool.pool.name, 2, pool.origin("network"), namespace=namespace
-    )
+def _ip_pool(pool: FabricPool, network: FabricNetwork, namespace: str) -> Iterator[Setting]:
+    yield from header("IPPool", pool.pool.name, 2, pool.origin("network"), namespace=namespace)
     yield put("spec.subnet", network.subnet, pool.origin("network", "subnet"))
     size = pool.origin("network", "perNodeBlockSize")
     yield put("spec.perNodeBlockSize", network.per_node_block_size, size)
@@ -131,9 +116,7 @@ def _ip_pool(
     for place, text in enumerate(network.exclude):
         start, end = read_range(text)
         excluded: Json = {"startIP": str(start), "endIP": str(end)}
-        yield put(
-            "spec.exclusions[]", excluded, pool.origin("network", "exclude", place)
-        )
+        yield put("spec.exclusions[]", excluded, pool.origin("network", "exclude", place))
     if pool.pool.node_selector:
         selector = from_spec("nodePools", pool.index, "nodeSelector")
         yield put("spec.nodeSelector.nodeSelectorTerms[]", node_term(pool), selector)

@@ -10,9 +10,7 @@ from gitops_gen.traced import put
 
 _OWN = ("components", "networkOperator")
 _PROTECTED = from_rule("deleting it takes drivers and device plugins off every node")
-_AFTER_CRDS = from_rule(
-    "its kind comes with the chart, or with what the operator deploys"
-)
+_AFTER_CRDS = from_rule("its kind comes with the chart, or with what the operator deploys")
 _OPTIONS = "SkipDryRunOnMissingResource=true,Prune=confirm,Delete=confirm"
 
 
@@ -22,9 +20,7 @@ def header(
     """Yield what every object of ours begins with; `wave` orders it inside the Application."""
     group = {"IPPool": "nv-ipam.nvidia.com/v1alpha1"}
     sriov = "sriovnetwork.openshift.io/v1"
-    version = (
-        sriov if kind.startswith("Sriov") else group.get(kind, "mellanox.com/v1alpha1")
-    )
+    version = sriov if kind.startswith("Sriov") else group.get(kind, "mellanox.com/v1alpha1")
     yield put("apiVersion", version, *origins)
     yield put("kind", kind, *origins)
     yield put("metadata.name", name, *origins)
@@ -62,8 +58,7 @@ def tolerations(pools: Sequence[FabricPool]) -> Iterator[tuple[Object, Origin]]:
 def node_term(pool: FabricPool) -> Object:
     """Return the node selector term that matches the nodes of the pool."""
     expressions: list[Json] = [
-        {"key": key, "operator": "In", "values": [value]}
-        for key, value in pool.pool.node_selector.items()
+        {"key": key, "operator": "In", "values": [value]} for key, value in pool.pool.node_selector.items()
     ]
     return {"matchExpressions": expressions}
 

@@ -68,9 +68,7 @@ def policies(
     yield Manifest(object=collect(writer.cluster_policy(pools)), cluster_scoped=True)
     if ofed_per_pool(pools):
         for pool in operator_ofed(pools):
-            yield Manifest(
-                object=collect(writer.node_policy(pool)), cluster_scoped=True
-            )
+            yield Manifest(object=collect(writer.node_policy(pool)), cluster_scoped=True)
 
 
 def operator_ofed(pools: Sequence[FabricPool]) -> tuple[FabricPool, ...]:
@@ -140,9 +138,7 @@ class _Writer:
 
     def _ofed(self, pools: Sequence[FabricPool]) -> Iterator[Setting]:
         at, ofed = "spec.ofedDriver", self._settings.ofed
-        yield from self._image(
-            at, "ofedDriver", *(pool.origin("ofed") for pool in pools)
-        )
+        yield from self._image(at, "ofedDriver", *(pool.origin("ofed") for pool in pools))
         for key, setting in (
             ("forcePrecompiled", ofed.force_precompiled),
             ("terminationGracePeriodSeconds", ofed.termination_grace_period_seconds),
@@ -203,9 +199,7 @@ class _Writer:
         if not attached:
             return
         origins = tuple(pool.origin() for pool in attached)
-        ipoib = tuple(
-            pool.origin("type") for pool in attached if pool.kind == "IPoIBNetwork"
-        )
+        ipoib = tuple(pool.origin("type") for pool in attached if pool.kind == "IPoIBNetwork")
         at = "spec.secondaryNetwork"
         yield from self._image(f"{at}.cniPlugins", "cniPlugins", *origins)
         if ipoib:
@@ -240,9 +234,7 @@ def _ofed_env(at: str, ofed: Ofed, spec: ClusterSpec) -> Iterator[Setting]:
     }
     for name, (value, key) in proxy.items():
         if value and name not in ofed.env:
-            yield put(
-                f"{at}.env[]", {"name": name, "value": value}, from_spec("proxy", key)
-            )
+            yield put(f"{at}.env[]", {"name": name, "value": value}, from_spec("proxy", key))
     for name, value in ofed.env.items():
         own = from_spec(*_OWN, "ofed", "env", name)
         yield put(f"{at}.env[]", {"name": name, "value": value}, own)

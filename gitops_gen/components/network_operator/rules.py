@@ -58,9 +58,7 @@ def _one_nfd(spec: ClusterSpec, facts: ComponentFacts) -> Iterator[Diagnostic]:
     wanted = isinstance(nfd, Mapping) and nfd.get("enabled") is True
     if wanted and not owns_nfd(spec, facts):
         others = ("gpuOperator", "nodeFeatureDiscovery")
-        owner = next(
-            (name for name in others if name in spec.components), "the distribution"
-        )
+        owner = next((name for name in others if name in spec.components), "the distribution")
         yield Diagnostic(
             code="two-node-feature-discoveries",
             message=f"networkOperator.values switches Node Feature Discovery on, "
@@ -72,11 +70,7 @@ def _one_nfd(spec: ClusterSpec, facts: ComponentFacts) -> Iterator[Diagnostic]:
 
 def _adapters(pool: FabricPool) -> Iterator[Diagnostic]:
     fabric = pool.fabric
-    if (
-        fabric.rdma == "sharedDevice"
-        and fabric.network is not None
-        and not fabric.interfaces
-    ):
+    if fabric.rdma == "sharedDevice" and fabric.network is not None and not fabric.interfaces:
         yield _of(
             pool,
             "fabric-needs-interfaces",
@@ -142,9 +136,7 @@ def _virtual_functions(pool: FabricPool, facts: ComponentFacts) -> Iterator[Diag
 
 def _resource_name(pool: FabricPool) -> Iterator[Diagnostic]:
     fabric = pool.fabric
-    allowed = {"hostDevice": _PLUGIN_RESOURCE, "sriov": _SRIOV_RESOURCE}.get(
-        fabric.rdma
-    )
+    allowed = {"hostDevice": _PLUGIN_RESOURCE, "sriov": _SRIOV_RESOURCE}.get(fabric.rdma)
     if fabric.resource_name and allowed and not allowed.match(fabric.resource_name):
         yield _of(
             pool,
@@ -182,9 +174,7 @@ def _unused(pool: FabricPool) -> Iterator[Diagnostic]:
             )
 
 
-def _ofed(
-    spec: ClusterSpec, pools: Sequence[FabricPool], facts: ComponentFacts
-) -> Iterator[Diagnostic]:
+def _ofed(spec: ClusterSpec, pools: Sequence[FabricPool], facts: ComponentFacts) -> Iterator[Diagnostic]:
     data: Any = facts.data
     distribution = spec.kubernetes.distribution
     for pool in operator_ofed(pools):

@@ -20,15 +20,11 @@ from gitops_gen.model import (
 )
 from gitops_gen.traced import put
 
-_ONE_NFD = from_rule(
-    "one Node Feature Discovery per cluster; the GPU Operator brings it"
-)
+_ONE_NFD = from_rule("one Node Feature Discovery per cluster; the GPU Operator brings it")
 _CRDS = from_rule("Argo CD applies the CRDs itself")
 
 
-def chart_values(
-    spec: ClusterSpec, pools: Sequence[FabricPool], facts: ComponentFacts
-) -> Iterator[Setting]:
+def chart_values(spec: ClusterSpec, pools: Sequence[FabricPool], facts: ComponentFacts) -> Iterator[Setting]:
     """Yield the settings of the chart in the order in which they are written."""
     data: Any = facts.data
     own_nfd = owns_nfd(spec, facts)
@@ -37,9 +33,7 @@ def chart_values(
     sriov = tuple(pool.origin("rdma") for pool in pools if pool.fabric.rdma == "sriov")
     if sriov:
         yield put("sriovNetworkOperator.enabled", True, *sriov)
-    yield from _mirrors(
-        spec, data["versions"][spec.components[facts.name].version], own_nfd, sriov
-    )
+    yield from _mirrors(spec, data["versions"][spec.components[facts.name].version], own_nfd, sriov)
     yield from _pull_secrets(spec, own_nfd, bool(sriov))
 
 
@@ -50,9 +44,7 @@ def owns_nfd(spec: ClusterSpec, facts: ComponentFacts) -> bool:
     return not by_others and spec.kubernetes.distribution not in nfd["providedOn"]
 
 
-def _nfd(
-    spec: ClusterSpec, pools: Sequence[FabricPool], data: Any, own_nfd: bool
-) -> Iterator[Setting]:
+def _nfd(spec: ClusterSpec, pools: Sequence[FabricPool], data: Any, own_nfd: bool) -> Iterator[Setting]:
     if own_nfd:
         yield from _worker_tolerations(pools, data)
     elif "nodeFeatureDiscovery" in spec.components:
@@ -80,25 +72,18 @@ def _worker_tolerations(pools: Sequence[FabricPool], data: Any) -> Iterator[Sett
         yield put("node-feature-discovery.worker.tolerations", wanted, *origins)
 
 
-def _mirrors(
-    spec: ClusterSpec, version: Any, own_nfd: bool, sriov: tuple[Origin, ...]
-) -> Iterator[Setting]:
+def _mirrors(spec: ClusterSpec, version: Any, own_nfd: bool, sriov: tuple[Origin, ...]) -> Iterator[Setting]:
     images = version["chartImages"]
     wanted: dict[str, str] = {
         **images["repositories"],
         **(images["nfd"] if own_nfd else {}),
         **(
-            {
-                f"sriov-network-operator.images.{key}": image
-                for key, image in images["sriov"].items()
-            }
+            {f"sriov-network-operator.images.{key}": image for key, image in images["sriov"].items()}
             if sriov
             else {}
         ),
     }
-    fact = from_fact(
-        f"network_operator/component.yaml: images ({version['chartImagesSource']})"
-    )
+    fact = from_fact(f"network_operator/component.yaml: images ({version['chartImagesSource']})")
     for key, reference in wanted.items():
         place, because = mirrored(reference, spec.registry.mirrors)
         if because:

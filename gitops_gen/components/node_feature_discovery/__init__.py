@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import msgspec
 
@@ -22,8 +21,7 @@ from gitops_gen.model import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NodeFeatureDiscovery:
+class NodeFeatureDiscovery(msgspec.Struct, frozen=True):
     """Renders nothing; with `provided: true` no other component brings one."""
 
     facts: ComponentFacts
@@ -41,9 +39,7 @@ class NodeFeatureDiscovery:
         """Nodes advertise nothing because of it."""
         return ()
 
-    def rules(
-        self, spec: ClusterSpec, previous: Mapping[str, Json]
-    ) -> Iterable[Diagnostic]:
+    def rules(self, spec: ClusterSpec, previous: Mapping[str, Json]) -> Iterable[Diagnostic]:
         """Refuse to install it on its own."""
         return check(spec, self.facts)
 
