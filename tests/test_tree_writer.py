@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -397,6 +398,24 @@ def test_second_run_waits_for_one_that_soon_ends(target: Path) -> None:
             assert content(target) == tree(OLD)
         assert second.result(timeout=10).created == ("apps/more/application.yaml",)
     assert content(target) == tree(NEW)
+
+
+def test_lock_that_was_replaced_while_it_was_opened_is_not_relied_on(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run before ends, and another one starts, between our opening of the lock and our hold on it."""
+    lock, hold = target.with_name(".rendered.gitops-gen-work") / "lock", fcntl.flock
+
+    def hold_late(opened: int, how: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", hold)
+        lock.rename(target.parent / "ended")
+        lock.touch()
+        hold(opened, how)
+
+    monkeypatch.setattr(fcntl, "flock", hold_late)
+    with workplace(target, Disk()), pytest.raises(SpecError, match="another run of gitops-gen"):
+        write_tree(tree(NEW), target, disk=Impatient())
+    assert content(target) == tree(OLD)
 
 
 WRITES_AGAIN_AND_AGAIN = """
