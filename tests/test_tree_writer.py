@@ -418,6 +418,22 @@ def test_lock_that_was_replaced_while_it_was_opened_is_not_relied_on(
     assert content(target) == tree(OLD)
 
 
+def test_file_that_vanishes_while_we_look_means_another_run(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first look is taken without the lock: what it misses is looked at again under the lock."""
+    opened = os.open
+
+    def vanish(path: str | Path, flags: int, mode: int = 0o777) -> int:
+        if path == f"{target}/README.md":
+            monkeypatch.setattr(os, "open", opened)
+            raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
+        return opened(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", vanish)
+    assert write_tree(tree(OLD), target).unchanged == (LOCK, *OLD)
+
+
 WRITES_AGAIN_AND_AGAIN = """
 import sys
 from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,9 +54,10 @@ def write_tree(
     with _disk_faults(target):
         _refuse_links(target, inside)
         if _locked_alike(files, target) and not interrupted(target):
-            found = take_inventory(files, target)
-            if found.settled:
-                return _written(found, files)
+            with suppress(FileNotFoundError):  # another run replaces the tree while we look
+                found = take_inventory(files, target)
+                if found.settled:
+                    return _written(found, files)
         with workplace(target, disk or Disk()) as place:
             found = take_inventory(files, target)
             _refuse(found, files, target, force)
