@@ -37,11 +37,12 @@ class Figure:
 
 def measure(command: Sequence[str], cwd: Path, runs: int) -> tuple[float, float, float]:
     """Return median wall seconds, median CPU seconds and peak MiB of a command."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     walls, cpus = [], []
     for _ in range(runs):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.perf_counter()
-        subprocess.run(command, cwd=cwd, check=True, capture_output=True)
+        subprocess.run(command, cwd=cwd, env=clean, check=True, capture_output=True)
         walls.append(time.perf_counter() - start)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpus.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
@@ -81,7 +82,10 @@ def fleet(base: Path, tool: str, count: int) -> list[Figure]:
         spec.write_text(text.replace("name: full", f"name: c{index:04d}"), encoding="utf-8")
     (root / ".git").mkdir()
     figures = []
-    for name, target in (("first", "20 s" if count == 1000 else ""), ("again", "3 s" if count == 1000 else "")):
+    for name, target in (
+        ("first", "20 s" if count == 1000 else ""),
+        ("again", "3 s" if count == 1000 else ""),
+    ):
         wall, cpu, peak = measure([tool, "render", "--jobs", "2", str(root)], root, runs=1)
         note = f"{cpu / count * 1000:.1f} ms CPU each"
         figures.append(Figure(f"{count} clusters, {name}, --jobs 2", wall, cpu, peak, note, target))
@@ -127,8 +131,10 @@ def main() -> None:
     text = f"{machine()}\n\n{table(figures)}\n"
     print(text)
     if options.write:
-        intro = "# Benchmarks\n\nMade by `make bench`; medians, whole processes. Machines differ: read ratios.\n\n"
-        (HERE / "RESULTS.md").write_text(intro + text, encoding="utf-8")
+        intro = (
+            "# Benchmarks\n\nMade by `make bench`; medians, whole processes. Machines differ: read ratios."
+        )
+        (HERE / "RESULTS.md").write_text(f"{intro}\n\n{text}", encoding="utf-8")
 
 
 if __name__ == "__main__":

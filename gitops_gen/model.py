@@ -626,8 +626,15 @@ class ComponentFacts(msgspec.Struct, frozen=True, kw_only=True):
 class Component(Protocol):
     """One product that the tree can install; a folder of `components/` exports one."""
 
-    name: str
-    facts: ComponentFacts
+    @property
+    def name(self) -> str:
+        """The component's name under `spec.components`."""
+        ...
+
+    @property
+    def facts(self) -> ComponentFacts:
+        """What is known of it."""
+        ...
 
     def build(self, data: Mapping[str, Json]) -> object:
         """Return the typed settings from the component's part of the spec, defaults filled in."""

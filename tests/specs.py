@@ -42,13 +42,7 @@ def spec_text(body: str = "", *, pools: str = POOL, components: str = "gpuOperat
         if f"{key}:" not in own
     )
     lists = f"  nodePools:\n{indent(dedent(pools), '    ')}" if pools else ""
-    return (
-        head
-        + parts
-        + indent(own, "  ")
-        + lists
-        + f"  components:\n{indent(dedent(components), '    ')}\n"
-    )
+    return head + parts + indent(own, "  ") + lists + f"  components:\n{indent(dedent(components), '    ')}\n"
 
 
 def compile_text(

@@ -86,7 +86,9 @@ def test_versions_outside_the_supported_lines_are_refused() -> None:
 
 def test_field_newer_than_argocd_is_refused() -> None:
     window = "{kind: deny, schedule: '0 9 * * 1-5', duration: 9h, syncOverrun: true}"
-    assert codes(spec_text(f'argocd: {{version: "3.4", syncWindows: [{window}]}}')) == ["argocd-field-too-new"]
+    assert codes(spec_text(f'argocd: {{version: "3.4", syncWindows: [{window}]}}')) == [
+        "argocd-field-too-new"
+    ]
 
 
 def test_sync_windows_name_applications_in_full() -> None:
@@ -107,7 +109,9 @@ def test_automated_sync_can_be_switched_off_for_all_or_for_one() -> None:
     off = documents(spec_text("argocd: {automated: false}"))
     assert "automated" not in off["apps/gpu/gpu-operator/application.yaml"]["spec"]["syncPolicy"]
     assert "automated" not in off["bootstrap/root.yaml"]["spec"]["syncPolicy"]
-    one = spec_text(components="gpuOperator: {enabled: true, sync: {automated: false}}\nmonitoring: {enabled: true}")
+    one = spec_text(
+        components="gpuOperator: {enabled: true, sync: {automated: false}}\nmonitoring: {enabled: true}"
+    )
     made = documents(one)
     assert "automated" not in made["apps/gpu/gpu-operator/application.yaml"]["spec"]["syncPolicy"]
     kube = made["apps/platform/kube-prometheus-stack/application.yaml"]
@@ -115,7 +119,9 @@ def test_automated_sync_can_be_switched_off_for_all_or_for_one() -> None:
 
 
 def test_users_sync_choices_reach_the_application() -> None:
-    text = "gpuOperator: {enabled: true, sync: {wave: 7, prune: false, syncOptions: [ApplyOutOfSyncOnly=true]}}"
+    text = (
+        "gpuOperator: {enabled: true, sync: {wave: 7, prune: false, syncOptions: [ApplyOutOfSyncOnly=true]}}"
+    )
     app = gpu_app(spec_text(components=text))
     assert app["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"] == "7"
     assert app["spec"]["syncPolicy"]["automated"]["prune"] is False
@@ -129,9 +135,13 @@ def test_misspelt_sync_option_is_refused_at_its_line() -> None:
     (found,) = [item for item in caught.value.diagnostics if item.severity == "error"]
     assert found.code == "argocd-sync-option-unknown"
     assert found.position is not None
-    assert found.position.line == text.splitlines().index(
-        "    gpuOperator: {enabled: true, sync: {syncOptions: [serverSideApply=true]}}"
-    ) + 1
+    assert (
+        found.position.line
+        == text.splitlines().index(
+            "    gpuOperator: {enabled: true, sync: {syncOptions: [serverSideApply=true]}}"
+        )
+        + 1
+    )
 
 
 def test_platform_comes_first_and_gates_nothing_else() -> None:
@@ -164,16 +174,16 @@ def test_labels_of_the_cluster_stand_on_its_applications() -> None:
 def test_only_the_root_keeps_everything_when_it_is_deleted() -> None:
     made = documents(spec_text())
     assert "finalizers" not in made["bootstrap/root.yaml"]["metadata"]
-    assert made["apps/gpu/stack.yaml"]["metadata"]["finalizers"] == [
-        "resources-finalizer.argocd.argoproj.io"
-    ]
+    assert made["apps/gpu/stack.yaml"]["metadata"]["finalizers"] == ["resources-finalizer.argocd.argoproj.io"]
 
 
 def test_names_that_an_older_version_made_stay_allowed() -> None:
     new = documents(spec_text())["apps/project.yaml"]["spec"]["clusterResourceWhitelist"]
     old = documents(spec_text(components="gpuOperator: {enabled: true, version: v25.10.1}"))
     names = {(item["kind"], item["name"]) for item in new}
-    assert {(item["kind"], item["name"]) for item in old["apps/project.yaml"]["spec"]["clusterResourceWhitelist"]} <= names
+    assert {
+        (item["kind"], item["name"]) for item in old["apps/project.yaml"]["spec"]["clusterResourceWhitelist"]
+    } <= names
 
 
 def test_external_secrets_make_what_an_app_needs() -> None:
@@ -203,7 +213,7 @@ def test_changed_state_is_refused_and_released_by_an_accept() -> None:
     previous = {"gpu-operator": {**app.state, path: "something else"}}
     assert "locked-state-changed" in codes(text, previous=previous)
     accept = (
-        f'accept: [{{code: locked-state-changed, path: {path}, from: something else, '
+        f"accept: [{{code: locked-state-changed, path: {path}, from: something else, "
         f'to: "{app.state[path]}", reason: planned}}]'
     )
     assert codes(spec_text(accept), previous=previous) == []

@@ -24,7 +24,10 @@ from gitops_gen.spec.schema import cluster_schema
 FRAGMENT: Mapping[str, Any] = {
     "type": "object",
     "additionalProperties": False,
-    "properties": {"database": {"type": "string", "default": "none"}, "ha": {"type": "boolean", "default": False}},
+    "properties": {
+        "database": {"type": "string", "default": "none"},
+        "ha": {"type": "boolean", "default": False},
+    },
 }
 
 
@@ -155,7 +158,12 @@ def test_what_components_advertise_is_joined_by_pool() -> None:
         {"name": "c", "nodes": 1},
     ]
     gpus = PoolResources(
-        pool="a", nodes=2, use="kubernetes", resources={"nvidia.com/gpu.shared": 8}, labels={"x": "1"}, accelerators=True
+        pool="a",
+        nodes=2,
+        use="kubernetes",
+        resources={"nvidia.com/gpu.shared": 8},
+        labels={"x": "1"},
+        accelerators=True,
     )
     network = PoolResources(pool="a", nodes=2, use="kubernetes", resources={"rdma/ib": 63}, labels={"y": "2"})
     parts = (fake("gpus", says=(gpus,)), fake("network", says=(network,)))

@@ -44,16 +44,10 @@ def test_namespace_enforces_restricted_pods() -> None:
     assert namespace.labels == {"pod-security.kubernetes.io/enforce": "restricted"}
 
 
-@pytest.mark.parametrize(
-    ("distribution", "wanted"), [("gke", "cert-manager"), ("eks", None)]
-)
-def test_leader_election_leaves_a_managed_kube_system_alone(
-    distribution: str, wanted: str | None
-) -> None:
+@pytest.mark.parametrize(("distribution", "wanted"), [("gke", "cert-manager"), ("eks", None)])
+def test_leader_election_leaves_a_managed_kube_system_alone(distribution: str, wanted: str | None) -> None:
     body = f'kubernetes: {{version: "1.35", distribution: {distribution}}}\n'
-    found = (
-        values(body=body).get("global", {}).get("leaderElection", {}).get("namespace")
-    )
+    found = values(body=body).get("global", {}).get("leaderElection", {}).get("namespace")
     assert found == wanted
 
 

@@ -146,7 +146,9 @@ def test_specs_of_one_name_are_refused_before_anything_is_written(repo: Path, ru
 
 
 @pytest.mark.parametrize("name", ["test-root", "test-stack-gpu"])
-def test_names_that_another_cluster_gives_its_own_objects_are_refused(repo: Path, run: Run, name: str) -> None:
+def test_names_that_another_cluster_gives_its_own_objects_are_refused(
+    repo: Path, run: Run, name: str
+) -> None:
     twin = repo / "clusters/twin/cluster.yaml"
     twin.parent.mkdir()
     twin.write_text(spec_text().replace("name: test", f"name: {name}"), encoding="utf-8")
@@ -170,7 +172,9 @@ def test_accepted_warning_is_silent_and_stands_in_the_readme(repo: Path, run: Ru
         "accept: [{code: dead-values-key, path: spec.components.gpuOperator.values.devicePlugin.mps.root, "
         "reason: kept for the next chart}]"
     )
-    text = spec_text(accept, components="gpuOperator: {enabled: true, values: {devicePlugin: {mps: {root: /x}}}}")
+    text = spec_text(
+        accept, components="gpuOperator: {enabled: true, values: {devicePlugin: {mps: {root: /x}}}}"
+    )
     (repo / "clusters/test/cluster.yaml").write_text(text, encoding="utf-8")
     assert run("validate", "--strict").status == 0
     run("render")

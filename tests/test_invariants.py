@@ -20,9 +20,7 @@ DNS = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?
 
 
 def documents(case: Case) -> dict[str, Any]:
-    return {
-        name: yaml.safe_load(text) for name, text in tree(case.spec).items() if name.endswith(".yaml")
-    }
+    return {name: yaml.safe_load(text) for name, text in tree(case.spec).items() if name.endswith(".yaml")}
 
 
 def applications(case: Case) -> dict[str, Any]:
@@ -77,7 +75,10 @@ def test_every_values_file_and_path_of_an_application_exists(case: Case) -> None
         for source in spec.get("sources", [spec.get("source")]):
             for file in source.get("helm", {}).get("valueFiles", []):
                 assert file.removeprefix("$values/") in files, name
-            if "path" in source and source["repoURL"] == prepared(case.spec).compiled.plan.spec.gitops.repo_url:
+            if (
+                "path" in source
+                and source["repoURL"] == prepared(case.spec).compiled.plan.spec.gitops.repo_url
+            ):
                 assert any(known.startswith(f"{source['path']}/") for known in files), name
 
 
@@ -86,7 +87,8 @@ def test_waves_are_strings_of_integers(case: Case) -> None:
     for name, data in documents(case).items():
         wave = (data.get("metadata") or {}).get("annotations", {}).get("argocd.argoproj.io/sync-wave")
         if wave is not None:
-            assert isinstance(wave, str) and re.fullmatch(r"-?\d+", wave), name
+            assert isinstance(wave, str), name
+            assert re.fullmatch(r"-?\d+", wave), name
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -131,9 +133,7 @@ def test_project_allows_every_object_of_ours(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_namespace_is_made_here_or_there_from_the_start(case: Case) -> None:
-    made = {
-        data["metadata"]["name"] for data in documents(case).values() if data.get("kind") == "Namespace"
-    }
+    made = {data["metadata"]["name"] for data in documents(case).values() if data.get("kind") == "Namespace"}
     for name, data in applications(case).items():
         assert data["spec"]["destination"]["namespace"] in made | {"default", "kube-system"}, name
 

@@ -55,9 +55,7 @@ def objects(pools: str, *, components: str = ALONE, body: str = "") -> dict[str,
 
 
 def policy(pools: str, **more: str) -> dict[str, Any]:
-    spec: dict[str, Any] = objects(pools, **more)[
-        "NicClusterPolicy/nic-cluster-policy"
-    ]["spec"]
+    spec: dict[str, Any] = objects(pools, **more)["NicClusterPolicy/nic-cluster-policy"]["spec"]
     return spec
 
 
@@ -192,9 +190,7 @@ def test_pools_of_one_resource_join_their_interfaces() -> None:
         "{type: infiniband, rdma: sharedDevice, interfaces: [ib1]}", name="h200"
     )
     config = json.loads(policy(pools)["rdmaSharedDevicePlugin"]["config"])
-    assert [item["selectors"] for item in config["configList"]] == [
-        {"ifNames": ["ib0", "ib1"]}
-    ]
+    assert [item["selectors"] for item in config["configList"]] == [{"ifNames": ["ib0", "ib1"]}]
 
 
 def test_adapters_without_names_are_told_by_vendor_and_link() -> None:
@@ -214,9 +210,7 @@ def test_mixed_network_drivers_become_node_policies() -> None:
     )
     found = objects(pools)
     assert "ofedDriver" not in found["NicClusterPolicy/nic-cluster-policy"]["spec"]
-    assert found["NicNodePolicy/h100"]["spec"]["nodeSelector"] == {
-        "node.example.com/pool": "h100"
-    }
+    assert found["NicNodePolicy/h100"]["spec"]["nodeSelector"] == {"node.example.com/pool": "h100"}
     assert "NicNodePolicy/serve" not in found
 
 
@@ -259,17 +253,13 @@ def test_mirror_and_pull_secret_reach_chart_and_policy() -> None:
 
 def test_oke_brings_the_network_driver_itself() -> None:
     oke = 'kubernetes: {version: "1.34", distribution: oke}\n'
-    assert "ofed-on-host-image" in codes(
-        spec_text(oke, pools=pool(IPOIB), components=ALONE)
-    )
+    assert "ofed-on-host-image" in codes(spec_text(oke, pools=pool(IPOIB), components=ALONE))
     host = pool(IPOIB.replace("rdma:", "ofed: host, rdma:"))
     assert codes(spec_text(oke, pools=host, components=ALONE)) == []
 
 
 @pytest.mark.parametrize(("nodes", "wanted"), [(31, []), (32, ["ip-pool-too-small"])])
-def test_address_pool_must_have_a_block_for_each_node(
-    nodes: int, wanted: list[str]
-) -> None:
+def test_address_pool_must_have_a_block_for_each_node(nodes: int, wanted: list[str]) -> None:
     """A /22 leaves 1022 addresses, 31 whole blocks of 32."""
     text = spec_text(pools=pool(IPOIB, nodes=nodes), components=ALONE)
     assert codes(text) == wanted
@@ -284,15 +274,11 @@ def test_address_pool_must_have_a_block_for_each_node(
         ("10.0.0.0/30", 1, 2),
     ],
 )
-def test_first_and_last_address_are_not_given(
-    subnet: str, size: int, room: int
-) -> None:
+def test_first_and_last_address_are_not_given(subnet: str, size: int, room: int) -> None:
     assert blocks(read_network(subnet), size) == room
 
 
-@pytest.mark.parametrize(
-    "text", ["10.0.0.9-10.0.0.1", "10.0.0.1-fe80::1", "ten", "10.0.0.1/24"]
-)
+@pytest.mark.parametrize("text", ["10.0.0.9-10.0.0.1", "10.0.0.1-fe80::1", "ten", "10.0.0.1/24"])
 def test_what_is_no_range_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         read_range(text)
@@ -332,20 +318,12 @@ OTHER_KEYS = {
 }
 """Keys of kinds whose CRDs are not beside the checkout (SR-IOV operator 1.x, nvidia-k8s-ipam)."""
 
-CASES = sorted(
-    (
-        Path(__file__).parents[1] / "gitops_gen/components/network_operator/cases"
-    ).iterdir()
-)
+CASES = sorted((Path(__file__).parents[1] / "gitops_gen/components/network_operator/cases").iterdir())
 
 
 def case_objects(case: Path) -> list[dict[str, Any]]:
     text = (case / "cluster.yaml").read_text(encoding="utf-8")
-    planned = next(
-        item
-        for item in compile_text(text).plan.applications
-        if item.name == "network-operator"
-    )
+    planned = next(item for item in compile_text(text).plan.applications if item.name == "network-operator")
     return [item.object.data for item in planned.manifests]
 
 
@@ -354,9 +332,7 @@ def strict(schema: dict[str, Any]) -> dict[str, Any]:
     found = dict(schema)
     if "properties" in found and not found.get("x-kubernetes-preserve-unknown-fields"):
         found["additionalProperties"] = False
-        found["properties"] = {
-            key: strict(value) for key, value in found["properties"].items()
-        }
+        found["properties"] = {key: strict(value) for key, value in found["properties"].items()}
     if isinstance(found.get("items"), dict):
         found["items"] = strict(found["items"])
     return found
@@ -370,9 +346,7 @@ def crd_schemas() -> dict[str, dict[str, Any]]:
     crds = [yaml.safe_load(file.read_text()) for file in sorted(folder.glob("*.yaml"))]
     return {
         crd["spec"]["names"]["kind"]: strict(
-            crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"][
-                "spec"
-            ]
+            crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
         )
         for crd in crds
     }
@@ -390,9 +364,7 @@ def test_objects_validate_against_upstreams_crds(case: Path) -> None:
 def test_objects_of_other_operators_hold_known_keys_only(case: Path) -> None:
     for item in case_objects(case):
         if item["apiVersion"] != "mellanox.com/v1alpha1":
-            assert set(item["spec"]) <= OTHER_KEYS[item["kind"]], item["metadata"][
-                "name"
-            ]
+            assert set(item["spec"]) <= OTHER_KEYS[item["kind"]], item["metadata"]["name"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.name))

@@ -49,7 +49,7 @@ def display(repo_root: Path, source: str) -> str:
     """Return a repository path relative to the current folder, or absolute when it lies outside."""
     path = repo_root / source
     relative = os.path.relpath(path)
-    return os.path.abspath(path) if relative.startswith("..") else relative
+    return str(path.absolute()) if relative.startswith("..") else relative
 
 
 def find_specs(arguments: Iterable[Path]) -> tuple[SpecFile, ...]:
