@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gitops_gen.cli.common import PrintFormat, ResultFormat, one_spec, print_diagnostics
-from gitops_gen.model import Plan
+
+if TYPE_CHECKING:
+    from gitops_gen.model import Plan
 
 
 def register(app: typer.Typer) -> None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gitops_gen.cli.common import PrintFormat, ResultFormat, one_spec
-from gitops_gen.diagnostics import Path as KeyPath
-from gitops_gen.model import Application, Json, Origin, Traced
 
 if TYPE_CHECKING:
+    from gitops_gen.diagnostics import Path as KeyPath
+    from gitops_gen.model import Application, Json, Origin, Traced
     from gitops_gen.stages import Compiled
 
 
