@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import resource
 import shutil
 import statistics
 import subprocess
@@ -36,18 +35,22 @@ class Figure:
 
 
 def measure(command: Sequence[str], cwd: Path, runs: int) -> tuple[float, float, float]:
-    """Return median wall seconds, median CPU seconds and peak MiB of a command."""
+    """Return median wall seconds, median CPU seconds and peak MiB of a command with its children."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-    walls, cpus = [], []
+    walls, cpus, peaks = [], [], []
     for _ in range(runs):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.perf_counter()
-        subprocess.run(command, cwd=cwd, env=clean, check=True, capture_output=True)
+        child = subprocess.Popen(
+            command, cwd=cwd, env=clean, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            raise SystemExit(f"{' '.join(command)} ended with status {child.returncode}")
         walls.append(time.perf_counter() - start)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpus.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    return statistics.median(walls), statistics.median(cpus), peak
+        cpus.append(used.ru_utime + used.ru_stime)
+        peaks.append(used.ru_maxrss / 1024)
+    return statistics.median(walls), statistics.median(cpus), max(peaks)
 
 
 def single(base: Path, tool: str) -> list[Figure]:
