@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from gitops_gen.catalog.versions import Version
 from gitops_gen.model import (
@@ -22,6 +23,7 @@ from gitops_gen.model import (
     Pruning,
     Setting,
     Source,
+    Sync,
     Traced,
     from_fact,
     from_metadata,
@@ -163,10 +165,9 @@ def objects(app: Application) -> Iterator[ObjectIdentity]:
 
 
 def _application(app: Application, spec: ClusterSpec) -> Iterator[Setting]:
-    component = from_spec("components", app.component)
     yield put("apiVersion", "argoproj.io/v1alpha1", *app.origins)
     yield put("kind", "Application", *app.origins)
-    yield put("metadata.name", application_name(spec, app.name), from_metadata("name"), component)
+    yield put("metadata.name", application_name(spec, app.name), from_metadata("name"), *app.origins)
     yield put("metadata.namespace", spec.argocd.namespace, from_spec("argocd", "namespace"))
     yield from _labels(app, spec)
     yield from _annotations(app, spec)
@@ -177,12 +178,30 @@ def _application(app: Application, spec: ClusterSpec) -> Iterator[Setting]:
     yield put("spec.project", spec.name, from_metadata("name"))
     for key, value in _cluster(spec).items():
         yield put(("spec", "destination", key), value, from_spec("argocd", "destination"))
-    namespace = from_spec("components", app.component, "namespace")
-    yield put("spec.destination.namespace", app.namespace, namespace)
+    yield put("spec.destination.namespace", app.namespace, *_of_component(app, spec, "namespace"))
     yield from _sources(app, spec)
     yield from _sync_policy(app, spec)
     yield from _ignore_differences(app)
     yield put("spec.revisionHistoryLimit", 3, from_rule("Git is the history"))
+
+
+def _of_component(app: Application, spec: ClusterSpec, key: str) -> tuple[Origin, ...]:
+    """What follows from a key of the app's component; an app of ours alone has no such key."""
+    known = app.component in spec.components
+    return (from_spec("components", app.component, key),) if known else app.origins
+
+
+def _sync(app: Application, spec: ClusterSpec) -> Sync:
+    part = spec.components.get(app.component)
+    return part.sync if part is not None else Sync()
+
+
+def _choice(
+    app: Application, spec: ClusterSpec, key: Literal["wave", "prune", "automated"]
+) -> Iterator[Origin]:
+    """Yield the line where the user has overruled the component's own choice, if there is one."""
+    if getattr(_sync(app, spec), key) is not None:
+        yield from_spec("components", app.component, "sync", key)
 
 
 def _labels(app: Application, spec: ClusterSpec) -> Iterator[Setting]:
@@ -195,6 +214,7 @@ def _labels(app: Application, spec: ClusterSpec) -> Iterator[Setting]:
 def _annotations(app: Application, spec: ClusterSpec) -> Iterator[Setting]:
     prefix = "argocd.argoproj.io"
     wave = from_rule(f"wave of {app.name} inside stack {app.stack}")
+    chosen = tuple(_choice(app, spec, "wave")) if app.wave == _sync(app, spec).wave else ()
     at = ("metadata", "annotations")
     yield put((*at, f"{prefix}/compare-options"), "ServerSideDiff=true", _SERVER_SIDE)
     yield put(
@@ -202,7 +222,7 @@ def _annotations(app: Application, spec: ClusterSpec) -> Iterator[Setting]:
         f"/{app_folder(spec, app)}",
         from_fact("argocd: an absolute path per app keeps other commits from refreshing it"),
     )
-    yield put((*at, f"{prefix}/sync-wave"), str(app.wave), wave)
+    yield put((*at, f"{prefix}/sync-wave"), str(app.wave), *(chosen or (wave,)))
 
 
 def _sources(app: Application, spec: ClusterSpec) -> Iterator[Setting]:
@@ -289,9 +309,13 @@ def _kustomize(source: KustomizeSource, app: Application) -> Iterator[Setting]:
 def _sync_policy(app: Application, spec: ClusterSpec) -> Iterator[Setting]:
     if app.automated and spec.argocd.automated:
         prune = spec.argocd.prune and _prunes(app, spec)
-        yield put("spec.syncPolicy.automated.prune", prune, from_spec("argocd", "prune"), *_protection(app))
+        because = tuple(_choice(app, spec, "prune")) or tuple(_protection(app))
+        yield put("spec.syncPolicy.automated.prune", prune, from_spec("argocd", "prune"), *because)
         yield put(
-            "spec.syncPolicy.automated.selfHeal", spec.argocd.self_heal, from_spec("argocd", "selfHeal")
+            "spec.syncPolicy.automated.selfHeal",
+            spec.argocd.self_heal,
+            from_spec("argocd", "selfHeal"),
+            *_choice(app, spec, "automated"),
         )
     for option, origin in _sync_options(app, spec):
         yield put("spec.syncPolicy.syncOptions[]", option, origin)

@@ -100,4 +100,4 @@ def _manifests(request: NamespaceRequest) -> Iterator[Manifest]:
 
 
 def _traced(data: Object, origins: tuple[Origin, ...]) -> Traced:
-    return Traced(data=data, origins={("metadata",): origins})
+    return Traced(data=data, origins={(key,): origins for key in data})

@@ -74,4 +74,4 @@ def _external_secret(request: SecretRequest, store: StoreRef, spec: ClusterSpec)
         },
     }
     origins = (from_spec("secrets"), from_rule(f"a Secret for {request.purpose} must exist"))
-    return Traced(data=document, origins={("spec",): origins, ("metadata",): origins})
+    return Traced(data=document, origins={(key,): origins for key in document})
