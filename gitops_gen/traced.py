@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
+from functools import lru_cache
 
 from gitops_gen.diagnostics import Path
 from gitops_gen.model import Json, Object, Origin, Setting, Traced
@@ -13,6 +14,7 @@ _PART = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+\Z")
 
 
+@lru_cache(maxsize=16384)
 def parse_path(text: str) -> Path:
     """Read a values path such as `a.b["x.y"][0]`; ValueError if it is not one."""
     parts: list[str | int] = []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
+from typing import cast
 
 from gitops_gen.diagnostics import Diagnostic, Path, Severity
 from gitops_gen.model import ChartKeys, Json, ObjectIdentity
@@ -219,6 +221,7 @@ def _folded(name: str) -> str:
 # --- names -------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=16384)
 def _split(name: str) -> tuple[str, ...]:
     """Split the name of a key; `[]` (any item of a list) is a part of its own."""
     return tuple(str(part) for part in parse_path(name.replace("[]", f'["{_ITEM}"]')))
@@ -283,12 +286,12 @@ def _holds(wanted: Json, found: Json) -> bool:
 
 
 def _effective(name: str, keys: ChartKeys, values: Mapping[str, Json]) -> Json:
-    at: Json = dict(values)
+    at: object = values
     for part in _split(name):
         if not isinstance(at, dict) or part not in at:
             return keys.keys.get(name, {}).get("default")
         at = at[part]
-    return at
+    return cast(Json, at)
 
 
 def _identity(
