@@ -14,8 +14,8 @@ LAYERS = (
     "mask traced emit prose spec.load spec.text spec.resolve spec.compose spec.syntax spec.source_map "
     "spec.extends spec.merge spec.tree spec.schema spec.explain spec.checker spec.failure spec.faults "
     "spec.wording spec.document",
-    "catalog controller pools devices spec.build spec.rules spec.versions",
-    "components plan namespaces secrets",
+    "catalog controller pools devices images spec.build spec.rules spec.versions",
+    "components plan permitted namespaces secrets",
     "argocd render readme report stages",
     "shell resources",
     "cli maintain",

@@ -18,7 +18,7 @@ from gitops_gen.components.network_operator.addresses import (
 )
 from gitops_gen.components.network_operator.health import health_checks
 from gitops_gen.model import Application, HelmSource
-from tests.specs import codes, compile_text, spec_text
+from tests.specs import codes, compile_text, findings, spec_text
 
 ALONE = "networkOperator: {enabled: true}"
 IPOIB = "{type: infiniband, rdma: sharedDevice, interfaces: [ibp24s0, ibp41s0], \
@@ -312,8 +312,8 @@ OTHER_KEYS = {
         ),
         *("linkType", "mtu"),
     },
-    "SriovNetwork": {"networkNamespace", "resourceName", "ipam"},
-    "SriovIBNetwork": {"networkNamespace", "resourceName", "ipam"},
+    "SriovNetwork": {"networkNamespace", "resourceName", "ipam", "logLevel"},
+    "SriovIBNetwork": {"networkNamespace", "resourceName", "ipam", "linkState"},
     "IPPool": {"subnet", "perNodeBlockSize", "gateway", "exclusions", "nodeSelector"},
 }
 """Keys of kinds whose CRDs are not beside the checkout (SR-IOV operator 1.x, nvidia-k8s-ipam)."""
@@ -388,3 +388,245 @@ def test_plugin_configuration_selects_by_what_the_plugins_know(case: Path) -> No
                 *config.get("resourceList", ()),
             ):
                 assert set(entry["selectors"]) <= selectors
+
+
+def with_settings(settings: str) -> str:
+    return f"networkOperator: {{enabled: true, {settings}}}"
+
+
+def on(distribution: str) -> str:
+    return f'kubernetes: {{version: "1.35", distribution: {distribution}}}\n'
+
+
+HOST = IPOIB.replace("rdma:", "ofed: host, rdma:")
+
+
+def test_upgrade_evicts_pods_but_deletes_none_that_nobody_makes_again() -> None:
+    assert policy(pool(IPOIB))["ofedDriver"]["upgradePolicy"] == {
+        "autoUpgrade": True,
+        "maxParallelUpgrades": 1,
+        "safeLoad": False,
+        "drain": {"enable": True, "force": False, "deleteEmptyDir": True, "timeoutSeconds": 300},
+    }
+
+
+def test_upgrade_waits_for_jobs_and_evicts_what_uses_the_fabric() -> None:
+    ofed = (
+        "ofed: {safeLoad: true, waitForPods: job=training, waitTimeoutSeconds: 3600, "
+        "drainPods: fabric=yes, drainForce: true, drainDeleteEmptyDir: false}"
+    )
+    found = policy(pool(IPOIB), components=with_settings(ofed))["ofedDriver"]["upgradePolicy"]
+    assert found["safeLoad"] is True
+    assert found["waitForCompletion"] == {"podSelector": "job=training", "timeoutSeconds": 3600}
+    assert found["drain"] == {
+        "enable": True,
+        "force": True,
+        "deleteEmptyDir": False,
+        "timeoutSeconds": 300,
+        "podSelector": "fabric=yes",
+    }
+
+
+@pytest.mark.parametrize(
+    ("ofed", "text"),
+    [
+        ("{}", "to one node at a time, which are drained first; a pod without a controller stops it"),
+        ("{maxParallelUpgrades: 0, drain: false}", "to all nodes at once, without draining them"),
+        ("{autoUpgrade: false}", "stays out until its pods (`-l nvidia.com/ofed-driver`) are deleted"),
+    ],
+)
+def test_note_says_what_a_driver_upgrade_does_to_nodes(ofed: str, text: str) -> None:
+    assert text in app(pool(IPOIB), components=with_settings(f"ofed: {ofed}")).notes[-1]
+    assert not any("driver" in note for note in app(pool(HOST)).notes)
+
+
+def test_proxy_reaches_the_driver_in_both_spellings() -> None:
+    body = 'proxy: {https: "http://p:3128", noProxy: [.svc, 10.0.0.0/8], caConfigMap: company-ca}\n'
+    ofed = with_settings("ofed: {env: {no_proxy: own}}")
+    driver = policy(pool(IPOIB), components=ofed, body=body)["ofedDriver"]
+    assert driver["env"] == [
+        {"name": "HTTPS_PROXY", "value": "http://p:3128"},
+        {"name": "https_proxy", "value": "http://p:3128"},
+        {"name": "NO_PROXY", "value": ".svc,10.0.0.0/8"},
+        {"name": "no_proxy", "value": "own"},
+    ]
+    assert driver["certConfig"] == {"name": "company-ca"}
+
+
+@pytest.mark.parametrize(
+    ("distribution", "wanted"),
+    [
+        ("kubeadm", {}),
+        (
+            "k3s",
+            {
+                "cniBinDirectory": "/var/lib/rancher/k3s/data/cni",
+                "cniNetworkDirectory": "/var/lib/rancher/k3s/agent/etc/cni/net.d",
+            },
+        ),
+        (
+            "microk8s",
+            {
+                "cniBinDirectory": "/var/snap/microk8s/current/opt/cni/bin",
+                "cniNetworkDirectory": "/var/snap/microk8s/current/args/cni-network",
+            },
+        ),
+        ("gke", {"cniBinDirectory": "/home/kubernetes/bin"}),
+    ],
+)
+def test_network_plugins_go_where_the_runtime_looks(distribution: str, wanted: dict[str, str]) -> None:
+    assert values(pool(HOST), body=on(distribution)).get("operator", {}) == wanted
+    unattached = pool("{type: infiniband, rdma: sharedDevice, ofed: host, interfaces: [ib0]}")
+    assert "operator" not in values(unattached, body=on(distribution))
+
+
+def test_sriov_operator_uses_the_same_folder_for_plugins() -> None:
+    sriov = pool("{type: roce, rdma: sriov, numVfs: 8, interfaces: [ens1f0np0]}")
+    found = values(sriov, body=on("k3s"))["sriov-network-operator"]
+    assert found["operator"] == {"cniBinPath": "/var/lib/rancher/k3s/data/cni"}
+
+
+def test_tolerations_reach_every_deployment_beside_what_it_tolerates() -> None:
+    wanted = {"key": "dedicated", "operator": "Exists"}
+    components = with_settings("tolerations: [{key: dedicated, operator: Exists}]")
+    sriov = pool("{type: roce, rdma: sriov, numVfs: 8, interfaces: [ens1f0np0]}")
+    found = values(sriov, components=components)
+    lists = [
+        found["operator"]["tolerations"],
+        found["sriov-network-operator"]["operator"]["tolerations"],
+        found["node-feature-discovery"]["master"]["tolerations"],
+        found["node-feature-discovery"]["gc"]["tolerations"],
+    ]
+    for item in lists:
+        assert [entry["key"] for entry in item] == [
+            "node-role.kubernetes.io/master",
+            "node-role.kubernetes.io/control-plane",
+            "dedicated",
+        ]
+    assert policy(sriov, components=components)["deploymentTolerations"] == [wanted]
+    owned = f"gpuOperator: {{enabled: true}}\n{components}"
+    gpu = "gpu: {model: h100-sxm-80gb, count: 8}\n"
+    assert "node-feature-discovery" not in values(pool(IPOIB, more=gpu), components=owned)
+
+
+@pytest.mark.parametrize(("distribution", "count"), [("gke", 1), ("aks", 0)])
+def test_critical_pods_get_their_quota_where_one_is_needed(distribution: str, count: int) -> None:
+    (namespace,) = app(pool(HOST), body=on(distribution)).namespaces
+    assert len(namespace.quotas) == count
+    for quota in namespace.quotas:
+        found: Any = quota.data
+        assert found["metadata"] == {
+            "name": "network-operator-critical-pods",
+            "namespace": "nvidia-network-operator",
+        }
+        assert found["spec"]["scopeSelector"]["matchExpressions"][0]["values"] == [
+            "system-node-critical",
+            "system-cluster-critical",
+        ]
+
+
+def test_longest_mirror_wins() -> None:
+    mirrors = "{nvcr.io: r.example.com/nvcr, nvcr.io/nvidia/mellanox: r.example.com/mellanox}"
+    body = f"registry: {{mirrors: {mirrors}}}\n"
+    assert values(pool(IPOIB), body=body)["operator"] == {
+        "repository": "r.example.com/nvcr/nvidia/cloud-native",
+        "ofedDriver": {"initContainer": {"repository": "r.example.com/mellanox"}},
+    }
+    assert policy(pool(IPOIB), body=body)["nvIpam"]["repository"] == "r.example.com/mellanox"
+
+
+def test_air_gap_needs_a_mirror_of_what_is_pulled_only() -> None:
+    """The injector's image on ghcr.io is named by the SR-IOV operator, but never deployed."""
+    sriov = pool("{type: roce, rdma: sriov, numVfs: 8, ofed: host, interfaces: [ens1f0np0]}")
+    body = "airGap: true\nregistry: {mirrors: {%s: r.example.com/m}}\n"
+    assert codes(spec_text(body % "nvcr.io", pools=sriov, components=ALONE)) == []
+    (found,) = findings(spec_text(body % "quay.io", pools=sriov, components=ALONE))
+    assert (found.code, found.message) == (
+        "air-gap-mirror-missing",
+        "images of the Network Operator come from nvcr.io (nvcr.io/nvidia/cloud-native among them), "
+        "and there is no mirror of it",
+    )
+
+
+@pytest.mark.parametrize(
+    ("fabric", "ofed", "wanted"),
+    [
+        (IPOIB, "{}", ["air-gap-driver-packages"]),
+        (IPOIB, "{repoConfig: packages}", []),
+        (IPOIB, "{forcePrecompiled: true}", []),
+        (HOST, "{}", []),
+    ],
+)
+def test_air_gap_needs_packages_for_a_driver_built_on_the_node(
+    fabric: str, ofed: str, wanted: list[str]
+) -> None:
+    body = "airGap: true\nregistry: {mirrors: {nvcr.io: r.example.com/m}}\n"
+    assert codes(spec_text(body, pools=pool(fabric), components=with_settings(f"ofed: {ofed}"))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("distribution", "system", "fabric", "severities"),
+    [
+        ("talos", "talos", IPOIB, ["error"]),
+        ("gke", "cos", IPOIB, ["error"]),
+        ("gke", "cos", HOST, []),
+        ("aks", "azurelinux-3", IPOIB, ["warning"]),
+        ("kubeadm", "debian-12", IPOIB, ["warning"]),
+        ("kubeadm", "dgx-os-7", IPOIB, []),
+        ("kubeadm", "rhel-10", IPOIB, []),
+    ],
+)
+def test_driver_images_exist_for_some_systems_only(
+    distribution: str, system: str, fabric: str, severities: list[str]
+) -> None:
+    pools = pool(fabric).replace("ubuntu-24.04", system)
+    found = findings(spec_text(on(distribution), pools=pools, components=ALONE))
+    assert [item.severity for item in found if item.code == "ofed-unavailable"] == severities
+
+
+def test_two_plugins_cannot_advertise_one_resource() -> None:
+    pools = pool("{type: roce, rdma: hostDevice, resourceName: nic, interfaces: [a]}") + pool(
+        "{type: roce, rdma: sriov, numVfs: 4, resourceName: nic, interfaces: [b]}", name="l40s"
+    )
+    (found,) = findings(spec_text(pools=pools, components=ALONE))
+    assert (found.code, found.message) == (
+        "fabric-resource-conflict",
+        'pools "h100" (hostDevice) and "l40s" (sriov) share nvidia.com/nic, '
+        "which two different device plugins would advertise",
+    )
+
+
+@pytest.mark.parametrize("name", ["gpu", "gpu.shared", "mig-1g.10gb"])
+def test_adapters_take_no_name_of_gpus(name: str) -> None:
+    text = spec_text(
+        pools=pool(f"{{type: roce, rdma: hostDevice, resourceName: {name}, interfaces: [a]}}"),
+        components=ALONE,
+    )
+    assert "resource-name-taken" in codes(text)
+
+
+def test_virtual_functions_of_infiniband_are_switched_on() -> None:
+    found = objects(pool("{type: infiniband, rdma: sriov, numVfs: 8, interfaces: [ib0]}"))
+    assert found["SriovIBNetwork/h100"]["spec"]["linkState"] == "enable"
+
+
+def test_smallest_subnets_are_counted_and_explained() -> None:
+    assert blocks(read_network("10.0.0.7/32"), 1) == 1
+    assert blocks(read_network("fd00::/64"), 1) == 2**64 - 1
+    network = "{subnet: 10.0.0.7/32, perNodeBlockSize: 1, exclude: [10.0.0.8]}"
+    fabric = f"{{type: roce, rdma: sharedDevice, interfaces: [a], network: {network}}}"
+    (found,) = findings(spec_text(pools=pool(fabric, nodes=1), components=ALONE))
+    assert "10.0.0.7-10.0.0.7" in found.hint
+
+
+def test_ipv6_networks_are_given_out() -> None:
+    network = '{subnet: "fd52:2eb5:44::/120", perNodeBlockSize: 16, gateway: "fd52:2eb5:44::1"}'
+    fabric = f"{{type: roce, rdma: sharedDevice, interfaces: [a], network: {network}}}"
+    assert codes(spec_text(pools=pool(fabric), components=ALONE)) == []
+    assert objects(pool(fabric))["IPPool/h100"]["spec"]["subnet"] == "fd52:2eb5:44::/120"
+
+
+def test_foreign_network_operator_renders_nothing_and_still_advertises() -> None:
+    compiled = compile_text(spec_text(pools=pool(IPOIB), components="networkOperator: {provided: true}"))
+    assert [item.name for item in compiled.plan.applications] == []
+    assert compiled.plan.spec.resources[0].resources == {"rdma/rdma_shared_device_ib": 63}

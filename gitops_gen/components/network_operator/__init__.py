@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -10,9 +10,9 @@ import msgspec
 from gitops_gen.components.network_operator.fabric import FabricPool, fabric_pools
 from gitops_gen.components.network_operator.health import health_checks
 from gitops_gen.components.network_operator.networks import network_names, networks
-from gitops_gen.components.network_operator.policy import attaches, policies
+from gitops_gen.components.network_operator.policy import attaches, operator_ofed, policies
 from gitops_gen.components.network_operator.rules import check
-from gitops_gen.components.network_operator.settings import NetworkOperatorSettings
+from gitops_gen.components.network_operator.settings import NetworkOperatorSettings, Ofed
 from gitops_gen.components.network_operator.values import chart_values
 from gitops_gen.diagnostics import Diagnostic
 from gitops_gen.model import (
@@ -26,11 +26,12 @@ from gitops_gen.model import (
     NamespaceRequest,
     PoolResources,
     SecretRequest,
+    Setting,
     Source,
     from_fact,
     from_spec,
 )
-from gitops_gen.traced import collect
+from gitops_gen.traced import collect, put
 
 _WAVE = 0
 
@@ -79,10 +80,12 @@ class NetworkOperator(msgspec.Struct, frozen=True):
             namespace=part.namespace,
             wave=_WAVE,
             sources=self._sources(spec, chart),
-            namespaces=(_namespace(part.namespace, data["podSecurity"]),),
+            namespaces=(_namespace(spec, part.namespace, data),),
             secrets=tuple(_secrets(spec, part.namespace, cast(NetworkOperatorSettings, part.settings))),
             state={f"spec.components.{self.name}.namespace": part.namespace},
-            notes=tuple(_notes(fabric_pools(spec, self.facts))),
+            notes=tuple(
+                _notes(spec, fabric_pools(spec, self.facts), cast(NetworkOperatorSettings, part.settings))
+            ),
             origins=(from_spec("components", self.name),),
         )
 
@@ -99,7 +102,7 @@ class NetworkOperator(msgspec.Struct, frozen=True):
             chart=chart["name"],
             version=part.version,
             release_name=chart["name"],
-            values=collect(chart_values(spec, pools, self.facts)),
+            values=collect(chart_values(spec, settings, pools, self.facts)),
         )
         manifests = (
             *policies(spec, settings, pools, self.facts),
@@ -117,12 +120,29 @@ def _per_node(pool: FabricPool, settings: NetworkOperatorSettings) -> int:
     return pool.adapters * (pool.fabric.num_vfs or 0)
 
 
-def _namespace(name: str, security: Any) -> NamespaceRequest:
+def _namespace(spec: ClusterSpec, name: str, data: Any) -> NamespaceRequest:
+    security, quota = data["podSecurity"], data["quota"]
+    critical = spec.kubernetes.distribution in quota["distributions"]
     return NamespaceRequest(
         name=name,
         labels={"pod-security.kubernetes.io/enforce": security["level"]},
+        quotas=(collect(_quota(name, quota)),) if critical else (),
         origins=(from_fact(f"network_operator/component.yaml: {security['source']}"),),
     )
+
+
+def _quota(namespace: str, data: Any) -> Iterator[Setting]:
+    why = (
+        from_spec("kubernetes", "distribution"),
+        from_fact(f"network_operator/component.yaml: quota ({data['source']})"),
+    )
+    scope: Json = {"scopeName": "PriorityClass", "operator": "In", "values": [*data["priorityClasses"]]}
+    yield put("apiVersion", "v1", *why)
+    yield put("kind", "ResourceQuota", *why)
+    yield put("metadata.name", data["name"], *why)
+    yield put("metadata.namespace", namespace, from_spec("components", "networkOperator", "namespace"))
+    yield put("spec.hard.pods", data["pods"], *why)
+    yield put("spec.scopeSelector.matchExpressions[]", scope, *why)
 
 
 def _secrets(spec: ClusterSpec, namespace: str, settings: NetworkOperatorSettings) -> Iterator[SecretRequest]:
@@ -149,12 +169,42 @@ def _secrets(spec: ClusterSpec, namespace: str, settings: NetworkOperatorSetting
             )
 
 
-def _notes(pools: Iterable[FabricPool]) -> Iterator[str]:
+def _notes(
+    spec: ClusterSpec, pools: Sequence[FabricPool], settings: NetworkOperatorSettings
+) -> Iterator[str]:
     for pool in pools:
         names = ", ".join(f"`{name}`" for name, _ in network_names(pool)) if attaches(pool) else ""
         ask = f"Pods that use the fabric of pool {pool.pool.name} ask for `{pool.full_resource}`"
         attach = f" and name a network in the annotation `k8s.v1.cni.cncf.io/networks`: {names}"
         yield f"{ask}{attach if names else ''}."
+    if settings.network_namespace != "default" and any(attaches(pool) for pool in pools):
+        yield (
+            f"The networks are for pods in the namespace `{settings.network_namespace}`, which must exist."
+        )
+    if any(pool.fabric.rdma == "sriov" for pool in pools):
+        yield (
+            "The SR-IOV operator drains nodes, and may restart them, when the number of virtual functions "
+            "or their settings change: merge such a change when the jobs on these pools may end."
+        )
+    if operator_ofed(pools):
+        yield _upgrade_note(settings.ofed)
+
+
+def _upgrade_note(ofed: Ofed) -> str:
+    if not ofed.auto_upgrade:
+        return (
+            "A new network driver comes with a new version of the Network Operator, but stays out until "
+            "its pods (`-l nvidia.com/ofed-driver`) are deleted, node by node, after a drain."
+        )
+    many = {0: "all nodes at once", 1: "one node at a time"}.get(
+        ofed.max_parallel_upgrades, f"{ofed.max_parallel_upgrades} nodes at a time"
+    )
+    drained = "which are drained first" if ofed.drain else "without draining them: pods lose their adapters"
+    kept = "" if ofed.drain_force or not ofed.drain else "; a pod without a controller stops it on its node"
+    return (
+        f"A new version of the Network Operator brings a new network driver to {many}, {drained}{kept}. "
+        "`kubectl get nodes -L nvidia.com/ofed-driver-upgrade-state` shows how far it is."
+    )
 
 
 COMPONENT = NetworkOperator

@@ -93,11 +93,16 @@ def _exclusions(pool: FabricPool, addresses: FabricNetwork, network: Network) ->
                 pool,
                 "exclusion-outside-subnet",
                 f'"{text}" is no address or range of {addresses.subnet}',
-                "write one address of the subnet, a range such as "
-                f"{network[1]}-{network[-2]}, or a network inside it",
+                f"write one address of the subnet, a range such as {_example(network)}, "
+                "or a network inside it",
                 "exclude",
                 place,
             )
+
+
+def _example(network: Network) -> str:
+    """Return a range that lies in the network, however small it is."""
+    return f"{network[min(1, network.num_addresses - 1)]}-{network[max(-2, -network.num_addresses)]}"
 
 
 def _overlaps(pools: Sequence[tuple[FabricPool, Network]]) -> Iterator[Diagnostic]:

@@ -15,6 +15,7 @@ Network = IPv4Network | IPv6Network
 Address = IPv4Address | IPv6Address
 
 _POINT_TO_POINT = 2
+_NOT_GIVEN = {4: 2, 6: 1}
 
 
 def read_network(text: str) -> Network:
@@ -30,10 +31,10 @@ def enclosing_network(text: str) -> Network:
 def blocks(network: Network, size: int) -> int:
     """Return how many blocks of `size` addresses the pool can give to nodes.
 
-    The IPAM leaves out the first and the last address, save in the smallest networks.
+    The IPAM leaves out the first address and, with IPv4, the last one, save in the smallest networks.
     """
     total = network.num_addresses
-    usable = total if total <= _POINT_TO_POINT else total - 2
+    usable = total if total <= _POINT_TO_POINT else total - _NOT_GIVEN[network.version]
     return usable // size
 
 

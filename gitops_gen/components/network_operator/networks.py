@@ -20,6 +20,7 @@ from gitops_gen.model import (
     Manifest,
     Setting,
     from_fact,
+    from_rule,
     from_spec,
 )
 from gitops_gen.traced import collect, put
@@ -144,6 +145,11 @@ def _network(
         yield put("spec.mode", "bridge", pool.origin("type"))
         if fabric.mtu is not None:
             yield put("spec.mtu", fabric.mtu, pool.origin("mtu"))
+    if pool.kind == "SriovNetwork":
+        yield put("spec.logLevel", "info", from_rule("written out, as the API server defaults it"))
+    if pool.kind == "SriovIBNetwork":
+        # Without it a virtual function of an InfiniBand adapter may stay down.
+        yield put("spec.linkState", "enable", pool.origin("type"))
     if fabric.network is not None:
         yield put("spec.ipam", _ipam(pool.pool.name), pool.origin("network"))
 

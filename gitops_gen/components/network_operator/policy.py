@@ -11,7 +11,6 @@ from gitops_gen.components.network_operator.fabric import (
     SharedResource,
     shared_resources,
 )
-from gitops_gen.components.network_operator.mirrors import mirrored
 from gitops_gen.components.network_operator.objects import (
     header,
     node_term,
@@ -22,6 +21,7 @@ from gitops_gen.components.network_operator.settings import (
     NetworkOperatorSettings,
     Ofed,
 )
+from gitops_gen.images import mirrored
 from gitops_gen.model import (
     ClusterSpec,
     ComponentFacts,
@@ -53,6 +53,13 @@ _SRIOV_SELECTORS = {
     "deviceIds": "devices",
     "linkTypes": "linkTypes",
 }
+_DRAIN = {
+    "enable": "drain",
+    "force": "drainForce",
+    "deleteEmptyDir": "drainDeleteEmptyDir",
+    "timeoutSeconds": "drainTimeoutSeconds",
+    "podSelector": "drainPods",
+}
 
 
 def policies(
@@ -79,6 +86,21 @@ def operator_ofed(pools: Sequence[FabricPool]) -> tuple[FabricPool, ...]:
 def ofed_per_pool(pools: Sequence[FabricPool]) -> bool:
     """Say whether some pools bring their driver and others do not."""
     return 0 < len(operator_ofed(pools)) < len(pools)
+
+
+def deployed_parts(pools: Sequence[FabricPool]) -> Iterator[str]:
+    """Yield the parts of the policies that these pools lead to."""
+    attached = [pool for pool in pools if attaches(pool)]
+    wanted = {
+        "ofedDriver": operator_ofed(pools),
+        "rdmaSharedDevicePlugin": shared_resources(pools, "rdmaSharedDevicePlugin"),
+        "sriovDevicePlugin": shared_resources(pools, "sriovDevicePlugin"),
+        "nvIpam": [pool for pool in pools if pool.fabric.network],
+        "cniPlugins": attached,
+        "multus": attached,
+        "ipoib": [pool for pool in attached if pool.kind == "IPoIBNetwork"],
+    }
+    yield from (part for part, because in wanted.items() if because)
 
 
 class _Writer:
@@ -112,6 +134,9 @@ class _Writer:
         yield from _node_affinity(pools)
         for wanted, origin in tolerations(pools):
             yield put("spec.tolerations[]", wanted, origin)
+        own: list[Json] = [dict(item) for item in self._settings.tolerations]
+        if own:
+            yield put("spec.deploymentTolerations", own, from_spec(*_OWN, "tolerations"))
 
     def node_policy(self, pool: FabricPool) -> Iterator[Setting]:
         """Yield the NicNodePolicy that brings the driver to one pool."""
@@ -124,8 +149,9 @@ class _Writer:
 
     def _image(self, at: str, component: str, *origins: Origin) -> Iterator[Setting]:
         known = self._images[component]
-        repository, because = mirrored(known["repository"], self._spec.registry.mirrors)
         yield put(f"{at}.image", known["image"], *origins, self._images_fact)
+        mirror = mirrored(known["repository"], self._spec.registry.mirrors)
+        repository, because = (known["repository"], ()) if mirror is None else (mirror[0], mirror[1:])
         yield put(f"{at}.repository", repository, *because, self._images_fact)
         yield put(f"{at}.version", known["version"], self._images_fact)
         secrets: list[Json] = list(self._spec.registry.pull_secrets)
@@ -217,24 +243,34 @@ def _upgrade_policy(at: str, ofed: Ofed) -> Iterator[Setting]:
     yield put(f"{at}.autoUpgrade", ofed.auto_upgrade, from_spec(*own, "autoUpgrade"))
     most = from_spec(*own, "maxParallelUpgrades")
     yield put(f"{at}.maxParallelUpgrades", ofed.max_parallel_upgrades, most)
-    yield put(f"{at}.safeLoad", False, _EXPLICIT)
-    drain = from_spec(*own, "drain")
-    yield put(f"{at}.drain.enable", ofed.drain, drain)
-    yield put(f"{at}.drain.force", ofed.drain, drain)
-    yield put(f"{at}.drain.deleteEmptyDir", ofed.drain, drain)
-    timeout = from_spec(*own, "drainTimeoutSeconds")
-    yield put(f"{at}.drain.timeoutSeconds", ofed.drain_timeout_seconds, timeout)
+    yield put(f"{at}.safeLoad", ofed.safe_load, from_spec(*own, "safeLoad"), _EXPLICIT)
+    if ofed.wait_for_pods is not None:
+        pods = from_spec(*own, "waitForPods")
+        yield put(f"{at}.waitForCompletion.podSelector", ofed.wait_for_pods, pods)
+        most_seconds = from_spec(*own, "waitTimeoutSeconds")
+        yield put(f"{at}.waitForCompletion.timeoutSeconds", ofed.wait_timeout_seconds, most_seconds)
+    for key, value in (
+        ("enable", ofed.drain),
+        ("force", ofed.drain_force),
+        ("deleteEmptyDir", ofed.drain_delete_empty_dir),
+        ("timeoutSeconds", ofed.drain_timeout_seconds),
+        ("podSelector", ofed.drain_pods),
+    ):
+        if value is not None:
+            yield put(f"{at}.drain.{key}", value, from_spec(*own, _DRAIN[key]))
 
 
 def _ofed_env(at: str, ofed: Ofed, spec: ClusterSpec) -> Iterator[Setting]:
+    """The driver's package managers read the proxy in upper and in lower case."""
     proxy = {
         "HTTP_PROXY": (spec.proxy.http, "http"),
         "HTTPS_PROXY": (spec.proxy.https, "https"),
         "NO_PROXY": (",".join(spec.proxy.no_proxy), "noProxy"),
     }
-    for name, (value, key) in proxy.items():
-        if value and name not in ofed.env:
-            yield put(f"{at}.env[]", {"name": name, "value": value}, from_spec("proxy", key))
+    for upper, (value, key) in proxy.items():
+        for name in (upper, upper.lower()):
+            if value and name not in ofed.env:
+                yield put(f"{at}.env[]", {"name": name, "value": value}, from_spec("proxy", key))
     for name, value in ofed.env.items():
         own = from_spec(*_OWN, "ofed", "env", name)
         yield put(f"{at}.env[]", {"name": name, "value": value}, own)

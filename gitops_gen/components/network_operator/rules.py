@@ -8,20 +8,26 @@ from itertools import combinations
 from typing import Any
 
 from gitops_gen.components.network_operator.address_rules import check_addresses
+from gitops_gen.components.network_operator.driver_rules import check_drivers
 from gitops_gen.components.network_operator.fabric import (
     FabricPool,
     fabric_pools,
     joins,
     may_match_both,
 )
-from gitops_gen.components.network_operator.policy import ofed_per_pool, operator_ofed
+from gitops_gen.components.network_operator.findings import of_pool
+from gitops_gen.components.network_operator.networks import network_names
+from gitops_gen.components.network_operator.policy import attaches
+from gitops_gen.components.network_operator.surroundings import check_surroundings
 from gitops_gen.components.network_operator.values import owns_nfd
-from gitops_gen.diagnostics import Diagnostic, Path, Severity
+from gitops_gen.diagnostics import Diagnostic, Severity
 from gitops_gen.model import ClusterSpec, ComponentFacts
 
 _OWN = ("spec", "components", "networkOperator")
 _PLUGIN_RESOURCE = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.]*)?[A-Za-z0-9]\Z")
 _SRIOV_RESOURCE = re.compile(r"[A-Za-z0-9_]+\Z")
+_GPU_PREFIX = "nvidia.com"
+_OF_GPUS = re.compile(r"gpu(\.shared)?\Z|mig-")
 
 
 def check(spec: ClusterSpec, facts: ComponentFacts) -> Iterator[Diagnostic]:
@@ -36,8 +42,11 @@ def check(spec: ClusterSpec, facts: ComponentFacts) -> Iterator[Diagnostic]:
         yield from _virtual_functions(pool, facts)
         yield from _resource_name(pool)
         yield from _unused(pool)
-    yield from _ofed(spec, pools, facts)
+    yield from check_drivers(spec, pools, facts)
+    yield from check_surroundings(spec, pools, facts)
     yield from _shared_plugins(pools)
+    yield from _same_resource(pools)
+    yield from _network_names(pools)
     yield from check_addresses(pools)
 
 
@@ -71,7 +80,7 @@ def _one_nfd(spec: ClusterSpec, facts: ComponentFacts) -> Iterator[Diagnostic]:
 def _adapters(pool: FabricPool) -> Iterator[Diagnostic]:
     fabric = pool.fabric
     if fabric.rdma == "sharedDevice" and fabric.network is not None and not fabric.interfaces:
-        yield _of(
+        yield of_pool(
             pool,
             "fabric-needs-interfaces",
             f'pool "{pool.pool.name}" has a secondary network, but no interface that it sits on',
@@ -80,7 +89,7 @@ def _adapters(pool: FabricPool) -> Iterator[Diagnostic]:
             on_key=True,
         )
     if fabric.rdma == "sharedDevice" and fabric.pci_addresses:
-        yield _of(
+        yield of_pool(
             pool,
             "fabric-pci-addresses-unusable",
             "the plugin for shared RDMA devices cannot select adapters by PCI address",
@@ -89,7 +98,7 @@ def _adapters(pool: FabricPool) -> Iterator[Diagnostic]:
             on_key=True,
         )
     if fabric.rdma != "sharedDevice" and not pool.adapters:
-        yield _of(
+        yield of_pool(
             pool,
             "adapters-unknown",
             f"how many adapters a node of {pool.pool.name} has is not known, so {pool.full_resource} "
@@ -105,7 +114,7 @@ def _virtual_functions(pool: FabricPool, facts: ComponentFacts) -> Iterator[Diag
     if fabric.rdma != "sriov":
         return
     if fabric.num_vfs is None:
-        yield _of(
+        yield of_pool(
             pool,
             "fabric-needs-num-vfs",
             f'pool "{pool.pool.name}" uses SR-IOV, but the number of virtual functions is not given',
@@ -115,7 +124,7 @@ def _virtual_functions(pool: FabricPool, facts: ComponentFacts) -> Iterator[Diag
     limits: Any = facts.data["limits"]
     most = limits["infinibandVfs"]
     if fabric.type == "infiniband" and (fabric.num_vfs or 0) > most:
-        yield _of(
+        yield of_pool(
             pool,
             "too-many-virtual-functions",
             f"{fabric.num_vfs} virtual functions on an InfiniBand adapter: "
@@ -125,7 +134,7 @@ def _virtual_functions(pool: FabricPool, facts: ComponentFacts) -> Iterator[Diag
             severity=Severity.WARNING,
         )
     if len(fabric.device_ids) > 1:
-        yield _of(
+        yield of_pool(
             pool,
             "fabric-device-ids-ambiguous",
             f"SR-IOV selects adapters by one device id, this pool lists {len(fabric.device_ids)}",
@@ -136,9 +145,17 @@ def _virtual_functions(pool: FabricPool, facts: ComponentFacts) -> Iterator[Diag
 
 def _resource_name(pool: FabricPool) -> Iterator[Diagnostic]:
     fabric = pool.fabric
+    if pool.prefix == _GPU_PREFIX and _OF_GPUS.match(pool.resource):
+        yield of_pool(
+            pool,
+            "resource-name-taken",
+            f"{pool.full_resource} is what GPUs are asked for by, not adapters",
+            "choose another fabric.resourceName, such as hostdev",
+            "resourceName",
+        )
     allowed = {"hostDevice": _PLUGIN_RESOURCE, "sriov": _SRIOV_RESOURCE}.get(fabric.rdma)
     if fabric.resource_name and allowed and not allowed.match(fabric.resource_name):
-        yield _of(
+        yield of_pool(
             pool,
             "resource-name-unusable",
             f'"{fabric.resource_name}" is no resource name for {fabric.rdma}',
@@ -163,7 +180,7 @@ def _unused(pool: FabricPool) -> Iterator[Diagnostic]:
     }
     for key, (value, used, reason) in settings.items():
         if value is not None and not used:
-            yield _of(
+            yield of_pool(
                 pool,
                 "fabric-setting-unused",
                 f"fabric.{key} has no effect on this pool: {reason}",
@@ -172,47 +189,6 @@ def _unused(pool: FabricPool) -> Iterator[Diagnostic]:
                 severity=Severity.WARNING,
                 on_key=True,
             )
-
-
-def _ofed(spec: ClusterSpec, pools: Sequence[FabricPool], facts: ComponentFacts) -> Iterator[Diagnostic]:
-    data: Any = facts.data
-    distribution = spec.kubernetes.distribution
-    for pool in operator_ofed(pools):
-        if distribution in data["ofed"]["onHost"]:
-            yield _of(
-                pool,
-                "ofed-on-host-image",
-                f'pool "{pool.pool.name}": the node images of {distribution} bring the network driver, '
-                "a second one breaks them",
-                "set fabric.ofed: host",
-                "ofed",
-                on_key=True,
-            )
-        if ofed_per_pool(pools):
-            yield from _own_policy(pool, data["limits"]["nodePolicyName"])
-
-
-def _own_policy(pool: FabricPool, longest: int) -> Iterator[Diagnostic]:
-    """A pool that differs from others in its driver needs a policy of its own."""
-    name = pool.pool.name
-    if not pool.pool.node_selector:
-        yield _of(
-            pool,
-            "fabric-needs-node-selector",
-            f'pool "{name}" brings its network driver and another pool does not, '
-            "but no label tells its nodes apart",
-            f"give {name} a nodeSelector",
-            "ofed",
-            on_key=True,
-        )
-    if len(name) > longest:
-        yield Diagnostic(
-            code="fabric-pool-name-too-long",
-            message=f'pool "{name}" needs a NicNodePolicy of its own, '
-            f"whose name may have {longest} characters at most",
-            path=("spec", "nodePools", pool.index, "name"),
-            hint="shorten the pool's name, or let all fabric pools agree on fabric.ofed",
-        )
 
 
 def _shared_plugins(pools: Sequence[FabricPool]) -> Iterator[Diagnostic]:
@@ -226,8 +202,41 @@ def _shared_plugins(pools: Sequence[FabricPool]) -> Iterator[Diagnostic]:
             yield _overlap(first, second)
 
 
+def _same_resource(pools: Sequence[FabricPool]) -> Iterator[Diagnostic]:
+    """Two device plugins that advertise one resource take it from each other."""
+    for first, second in combinations(pools, 2):
+        if first.full_resource == second.full_resource and first.plugin != second.plugin:
+            yield of_pool(
+                second,
+                "fabric-resource-conflict",
+                f'pools "{first.pool.name}" ({first.fabric.rdma}) and "{second.pool.name}" '
+                f"({second.fabric.rdma}) share {second.full_resource}, "
+                "which two different device plugins would advertise",
+                "give one of them a fabric.resourceName of its own",
+                on_key=True,
+            )
+
+
+def _network_names(pools: Sequence[FabricPool]) -> Iterator[Diagnostic]:
+    """All networks become NetworkAttachmentDefinitions of one namespace."""
+    seen: dict[str, tuple[FabricPool, str | None]] = {}
+    for pool in pools:
+        for name, interface in network_names(pool) if attaches(pool) else ():
+            if name in seen:
+                other, theirs = seen[name]
+                yield of_pool(
+                    pool,
+                    "network-name-collision",
+                    f"the networks of pool {pool.pool.name} ({interface or 'all adapters'}) and pool "
+                    f'{other.pool.name} ({theirs or "all adapters"}) would both be called "{name}"',
+                    "rename one of the pools or interfaces",
+                    on_key=True,
+                )
+            seen.setdefault(name, (pool, interface))
+
+
 def _resource_conflict(first: FabricPool, second: FabricPool) -> Diagnostic:
-    return _of(
+    return of_pool(
         second,
         "fabric-resource-conflict",
         f'pools "{first.pool.name}" and "{second.pool.name}" share {second.full_resource}, '
@@ -238,31 +247,11 @@ def _resource_conflict(first: FabricPool, second: FabricPool) -> Diagnostic:
 
 
 def _overlap(first: FabricPool, second: FabricPool) -> Diagnostic:
-    return _of(
+    return of_pool(
         second,
         "fabric-selectors-overlap",
         f'pools "{first.pool.name}" ({first.full_resource}) and "{second.pool.name}" '
         f"({second.full_resource}) may select the same adapter: every node would advertise both",
         "tell the adapters apart by fabric.interfaces or fabric.deviceIds, or use one resourceName",
         on_key=True,
-    )
-
-
-def _of(
-    pool: FabricPool,
-    code: str,
-    message: str,
-    hint: str,
-    *below: str,
-    severity: Severity = Severity.ERROR,
-    on_key: bool = False,
-) -> Diagnostic:
-    path: Path = ("spec", "nodePools", pool.index, "fabric", *below)
-    return Diagnostic(
-        code=code,
-        message=message,
-        severity=severity,
-        path=path,
-        hint=hint,
-        on_key=on_key,
     )
