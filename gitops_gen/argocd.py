@@ -30,6 +30,7 @@ from gitops_gen.model import (
     from_rule,
     from_spec,
 )
+from gitops_gen.permitted import ANY_NAME
 from gitops_gen.traced import collect, put
 
 IN_CLUSTER = "https://kubernetes.default.svc"
@@ -446,19 +447,20 @@ def _source_repos(plan: Plan) -> list[str]:
 
 def _namespaces(plan: Plan) -> list[str]:
     own = {app.namespace for app in plan.applications}
-    made = {item.namespace for app in plan.applications for item in objects(app) if item.namespace}
+    made = {item.namespace for item in _permitted(plan) if item.namespace}
     return sorted(own | made)
 
 
 def _cluster_objects(plan: Plan) -> list[tuple[str, str, str]]:
-    return sorted(
-        {
-            (item.group, item.kind, item.name)
-            for app in plan.applications
-            for item in objects(app)
-            if item.namespace is None
-        }
-    )
+    """Return the cluster-scoped objects; a kind that is permitted under any name stands once."""
+    found = {(item.group, item.kind, item.name) for item in _permitted(plan) if item.namespace is None}
+    return sorted(item for item in found if item[2] == ANY_NAME or (item[0], item[1], ANY_NAME) not in found)
+
+
+def _permitted(plan: Plan) -> Iterator[ObjectIdentity]:
+    yield from plan.permitted
+    for app in plan.applications:
+        yield from objects(app)
 
 
 def _sync_windows(spec: ClusterSpec) -> Iterator[Object]:

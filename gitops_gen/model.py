@@ -293,7 +293,8 @@ class PoolResources(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClusterSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """A validated spec. `components` holds the ones that are on (or provided), by name.
+    """A validated spec. `components` holds the ones that are on (or provided), by name; `retired`
+    those that the spec names without switching them on.
 
     `path` is the tree's place in the repository; `source` the spec's own file there.
     `resources` says what the nodes of each pool advertise, in the order of the pools.
@@ -316,6 +317,7 @@ class ClusterSpec(msgspec.Struct, frozen=True, kw_only=True):
     node_pools: tuple[NodePool, ...]
     accept: tuple[Accept, ...]
     components: Mapping[str, ComponentSpec]
+    retired: Mapping[str, ComponentSpec] = {}
     resources: tuple[PoolResources, ...] = ()
     service_monitor_labels: Mapping[str, str] = {}
 
@@ -568,10 +570,14 @@ class Application(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a cluster's tree will hold, before any text is made."""
+    """Everything that a cluster's tree will hold, before any text is made.
+
+    `permitted` is what the project permits although no application makes it (any more).
+    """
 
     spec: ClusterSpec
     applications: tuple[Application, ...]
+    permitted: tuple[ObjectIdentity, ...] = ()
     health_checks: tuple[HealthCheck, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from gitops_gen.catalog.charts import chart_objects, check_values
-from gitops_gen.catalog.versions import Version
 from gitops_gen.diagnostics import Diagnostic, Path
 from gitops_gen.model import (
     Application,
@@ -19,17 +18,15 @@ from gitops_gen.model import (
     HealthCheck,
     HelmSource,
     Json,
-    ObjectIdentity,
     Plan,
     Pruning,
     Source,
 )
 from gitops_gen.namespaces import namespace_conflicts, namespaces_application
+from gitops_gen.permitted import State as State
+from gitops_gen.permitted import permitted, vanished
 from gitops_gen.secrets import external_secrets
 from gitops_gen.traced import overlay, parse_path
-
-State = Mapping[str, Mapping[str, Json]]
-"""What may not change silently: `{app: {spec path: value}}`."""
 
 
 def plan_cluster(
@@ -50,6 +47,7 @@ def plan_cluster(
     return Plan(
         spec=spec,
         applications=tuple(sorted(apps, key=lambda app: app.name)),
+        permitted=permitted(spec, components, apps),
         health_checks=(
             *_common_health_checks(catalog),
             *(check for item in components for check in item.health_checks()),
@@ -60,6 +58,7 @@ def plan_cluster(
             *namespace_conflicts(parts),
             *_unknown_window_apps(spec, apps),
             *_state_changes(spec, apps, previous),
+            *vanished(spec, previous),
         ),
     )
 
@@ -74,34 +73,13 @@ def _common_health_checks(catalog: Catalog) -> Iterator[HealthCheck]:
 
 
 def known_objects(source: HelmSource, facts: ComponentFacts, namespace: str) -> HelmSource:
-    """Return the source with the identities of what its chart makes.
-
-    Cluster-scoped names of older catalogued versions stay in: Argo CD prunes what a new version
-    no longer makes only while the project still allows it (D7).
-    """
-    own = _chart_objects(source, source.version, facts, namespace)
-    older = [version for version in facts.versions if _is_older(version, source.version)]
-    kept = (
-        item
-        for version in older
-        for item in _chart_objects(source, version, facts, namespace)
-        if item.namespace is None
-    )
-    return replace(source, objects=tuple(dict.fromkeys((*source.objects, *own, *kept))))
-
-
-def _chart_objects(
-    source: HelmSource, version: str, facts: ComponentFacts, namespace: str
-) -> tuple[ObjectIdentity, ...]:
+    """Return the source with the identities of what its chart makes with its values."""
     try:
-        keys = facts.chart_keys(source.chart, version)
+        keys = facts.chart_keys(source.chart, source.version)
     except KeyError:
-        return ()
-    return chart_objects(keys, source.values.data, source.release_name, namespace)
-
-
-def _is_older(version: str, than: str) -> bool:
-    return Version.parse(version) < Version.parse(than)
+        return source
+    made = chart_objects(keys, source.values.data, source.release_name, namespace)
+    return replace(source, objects=tuple(dict.fromkeys((*source.objects, *made))))
 
 
 def _finish(app: Application, part: ComponentSpec, facts: ComponentFacts) -> Application:

@@ -186,6 +186,51 @@ def test_names_that_an_older_version_made_stay_allowed() -> None:
     } <= names
 
 
+def permitted(text: str) -> tuple[set[tuple[str, str]], set[str]]:
+    """Return the cluster-scoped objects and the namespaces that the project permits."""
+    spec = documents(text)["apps/project.yaml"]["spec"]
+    kinds = {(item["kind"], item["name"]) for item in spec["clusterResourceWhitelist"]}
+    return kinds, {item["namespace"] for item in spec["destinations"]}
+
+
+def test_what_a_setting_switches_off_can_still_be_pruned() -> None:
+    """A ClusterPolicy gives way to a GPUCluster: Argo CD prunes it only while it is permitted."""
+    kinds, _ = permitted(spec_text())
+    assert {("ClusterPolicy", "cluster-policy"), ("GPUCluster", "gpu-cluster")} <= kinds
+
+
+def test_objects_named_after_pools_can_still_be_pruned() -> None:
+    kinds, _ = permitted(spec_text())
+    assert {("NVIDIADriver", "*"), ("NodeFeatureRule", "*")} <= kinds
+    assert not [name for kind, name in kinds if kind == "NVIDIADriver" and name != "*"]
+
+
+def test_component_that_is_switched_off_can_still_be_removed() -> None:
+    on, places = permitted(spec_text(components=MONITORED))
+    off, still = permitted(spec_text(components="gpuOperator: {enabled: false}\nmonitoring: {enabled: true}"))
+    assert (off, still) == (on, places)
+    assert ("Namespace", "gpu-operator") in off
+    gone, left = permitted(spec_text(components="monitoring: {enabled: true}"))
+    assert ("ClusterPolicy", "cluster-policy") not in gone
+    assert "gpu-operator" not in left
+
+
+def test_component_that_is_switched_off_keeps_its_own_namespace_permitted() -> None:
+    text = "gpuOperator: {enabled: false, namespace: nvidia, version: v25.10.1}"
+    kinds, places = permitted(spec_text(components=text))
+    assert ("Namespace", "nvidia") in kinds
+    assert "nvidia" in places
+    assert ("GPUCluster", "gpu-cluster") not in kinds
+
+
+def test_component_is_switched_off_before_it_leaves_the_spec() -> None:
+    previous = {"gpu-operator": {"spec.components.gpuOperator.namespace": "gpu-operator"}}
+    for components in ("{}", "monitoring: {enabled: true}"):
+        assert codes(spec_text(components=components), previous=previous) == ["component-vanished"]
+    for part in ("{enabled: false}", "{provided: true}", "{enabled: true}"):
+        assert codes(spec_text(components=f"gpuOperator: {part}"), previous=previous) == []
+
+
 def test_external_secrets_make_what_an_app_needs() -> None:
     body = "secrets: {store: external-secrets, storeRef: {name: vault}, keyTemplate: 'k8s/{cluster}/{name}'}"
     made = documents(spec_text(body, components=MONITORED))

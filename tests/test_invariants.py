@@ -11,6 +11,8 @@ import pytest
 import yaml
 from ruamel.yaml import YAML
 
+from gitops_gen import argocd
+from gitops_gen.model import ObjectIdentity
 from gitops_gen.resources import resources
 from gitops_gen.shell.cluster import prepare
 from tests.trees import LOCK, Case, cases, prepared, tree
@@ -115,20 +117,42 @@ def test_project_allows_every_source_and_destination(case: Case) -> None:
         assert {item["repoURL"] for item in sources} <= set(spec["sourceRepos"]), name
 
 
+def objects(case: Case) -> list[tuple[str, ObjectIdentity]]:
+    """Return what each app makes, of charts as well as of its own."""
+    apps = prepared(case.spec).compiled.plan.applications
+    return [(app.name, item) for app in apps for item in argocd.objects(app)]
+
+
 @pytest.mark.parametrize("case", CASES)
-def test_project_allows_every_object_of_ours(case: Case) -> None:
+def test_project_allows_every_object(case: Case) -> None:
     spec = project(case)["spec"]
-    kinds = {(item["group"], item["kind"], item["name"]) for item in spec["clusterResourceWhitelist"]}
+    kinds = [(item["group"], item["kind"], item["name"]) for item in spec["clusterResourceWhitelist"]]
     namespaces = {item["namespace"] for item in spec["destinations"]}
-    for name, data in documents(case).items():
-        if "/manifests/" not in name:
-            continue
-        metadata = data["metadata"]
-        group = data["apiVersion"].rpartition("/")[0]
-        if "namespace" in metadata:
-            assert metadata["namespace"] in namespaces, name
+    for app, item in objects(case):
+        if item.namespace is None:
+            named = [name for group, kind, name in kinds if (group, kind) == (item.group, item.kind)]
+            assert any(fnmatch.fnmatch(item.name, name) for name in named), (app, item)
         else:
-            assert (group, data["kind"], metadata["name"]) in kinds, name
+            assert item.namespace in namespaces, (app, item)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_project_allows_nothing_twice_and_no_kind_at_all(case: Case) -> None:
+    kinds = [
+        (item["group"], item["kind"], item["name"])
+        for item in project(case)["spec"]["clusterResourceWhitelist"]
+    ]
+    assert len(kinds) == len(set(kinds))
+    assert not [item for item in kinds if "*" in item[0] + item[1]]
+    built_in = ("", "rbac.authorization.k8s.io", "admissionregistration.k8s.io", "apiextensions.k8s.io")
+    assert not [item for item in kinds if item[2] == "*" and item[0] in built_in]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_object_is_made_by_two_applications(case: Case) -> None:
+    owners: dict[ObjectIdentity, str] = {}
+    for app, item in objects(case):
+        assert owners.setdefault(item, app) == app, item
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -56,10 +56,18 @@ def check_values(values: Mapping[str, Json], keys: ChartKeys, path: Path) -> Ite
 
 
 def chart_objects(
-    keys: ChartKeys, values: Mapping[str, Json], release: str, namespace: str
+    keys: ChartKeys,
+    values: Mapping[str, Json],
+    release: str,
+    namespace: str,
+    *,
+    possible: bool = False,
 ) -> tuple[ObjectIdentity, ...]:
-    """Return the objects that the chart makes with `values` over its defaults."""
-    made = (item for item in keys.objects if _holds_any(item.get("when"), keys, values))
+    """Return the objects that the chart makes with `values` over its defaults.
+
+    With `possible` also those that other values switch on, named as these values name them.
+    """
+    made = (item for item in keys.objects if possible or _holds_any(item.get("when"), keys, values))
     own = {"{release}": release, "{namespace}": namespace}
     return tuple(dict.fromkeys(_identity(item, own, keys, values) for item in made))
 

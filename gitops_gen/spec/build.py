@@ -56,11 +56,12 @@ def build_spec(
     data = fill_defaults(_with_parts(written, chosen), schema)
     body = data["spec"]
     parts: Mapping[str, Mapping[str, Any]] = body["components"]
-    built = {
-        item.name: _component(item, parts.get(item.name, {}), chosen[item.name])
+    named = {
+        item.name: _component(item, parts[item.name], chosen.get(item.name, ()))
         for item in components
-        if item.name in chosen
+        if item.name in parts
     }
+    built = {name: part for name, part in named.items() if name in chosen}
     gitops = _words(body["gitops"], Gitops)
     name = data["metadata"]["name"]
     spec = ClusterSpec(
@@ -80,6 +81,7 @@ def build_spec(
         node_pools=_words(body.get("nodePools", []), tuple[NodePool, ...]),
         accept=_words(body.get("accept", []), tuple[Accept, ...]),
         components=built,
+        retired={name: part for name, part in named.items() if name not in chosen},
         service_monitor_labels=_service_monitor_labels(built, components),
     )
     return Built(spec=spec, diagnostics=tuple(diagnostics))
