@@ -393,7 +393,14 @@ def test_state_names_what_tears_drivers_down() -> None:
         "spec.components.gpuOperator.driver.nvidiaDriverCRD.enabled": False,
         "spec.components.gpuOperator.gpuCluster.enabled": False,
         "spec.components.nodeFeatureDiscovery.provided": False,
+        "spec.nodePools.h100.driver": "operator",
     }
+
+
+def test_pool_that_loses_the_operators_driver_is_a_locked_change() -> None:
+    state = {"gpu-operator": {"spec.nodePools.h100.driver": "operator"}}
+    (found,) = findings(spec_text(pools=pool(more="driver: preinstalled")), previous=state)
+    assert (found.code, found.path) == ("locked-state-changed", ("spec", "nodePools", "h100", "driver"))
 
 
 @pytest.mark.parametrize("kind", ["ClusterPolicy", "NVIDIADriver", "GPUCluster", "ComputeDomain"])

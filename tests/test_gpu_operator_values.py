@@ -168,6 +168,19 @@ def test_service_monitor_carries_the_labels_that_prometheus_selects_by() -> None
     }
 
 
+def test_prometheus_of_somebody_else_may_select_by_other_labels() -> None:
+    components = part(
+        "dcgmExporter: {additionalLabels: {release: prom}}", others="monitoring: {provided: true}\n"
+    )
+    planned = app(components=components)
+    assert chart(planned).values.data["dcgmExporter"] == {
+        "serviceMonitor": {"enabled": True, "additionalLabels": {"release": "prom"}}
+    }
+    (note,) = planned.notes
+    assert note.startswith("Monitoring of somebody else: the exporter's ServiceMonitor has the labels")
+    assert app(components=part(others="monitoring: {enabled: true}\n")).notes == ()
+
+
 def test_metrics_settings_reach_the_exporter() -> None:
     exporter = """\
     dcgm: true
@@ -261,8 +274,12 @@ def test_secret_variables_of_the_driver_stay_out_of_git() -> None:
 
 
 def test_old_hosts_keep_the_mig_manager_that_runs_there() -> None:
-    sliced = pool("a100", model="a100-sxm-40gb", os="rhel-8", gpu="mig: {profile: 3g.20gb}")
+    """With a driver of the host the MIG manager runs on the host, else in the driver's container."""
+    sliced = pool(
+        "a100", model="a100-sxm-40gb", os="rhel-8", gpu="mig: {profile: 3g.20gb}", more="driver: preinstalled"
+    )
     assert values(sliced)["migManager"] == {"version": "v0.12.3"}
+    assert "migManager" not in values(sliced.replace("preinstalled", "operator"))
 
 
 # --- features ------------------------------------------------------------------------------------
@@ -307,9 +324,13 @@ def test_what_the_tree_cannot_do_is_noted() -> None:
     sliced = pool("a100", model="a100-sxm-80gb", os="ubuntu-22.04", gpu="mig: {profile: 3g.40gb}")
     assert app().notes == ()
     (note,) = app(sliced, body=cluster("aks")).notes
-    assert note.startswith("AKS: the MIG profile is chosen when a node pool is made")
+    assert note.startswith(
+        "AKS: make node pools with a MIG layout of this spec without a GPU instance profile"
+    )
     (note,) = app(components=part("driver: {version: 580.126.20-grid, licensing: {secretName: x}}")).notes
     assert note == "vGPU: blacklist the nouveau module on the nodes."
+    sandbox = "sandboxWorkloads: {mode: kubevirt, vgpuManager: {repository: r.example.com, version: v1}}"
+    assert app(components=part(sandbox)).notes == (note,)
     mirrors = MIRROR.replace("{nvcr.io:", "{registry.k8s.io: registry.example.com/k8s, nvcr.io:")
     components = part("driver: {repoConfigMap: repositories}")
     (note,) = app(pool(os="rhel-9"), components=components, body=f"{mirrors}airGap: true\n").notes

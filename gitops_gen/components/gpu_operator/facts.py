@@ -45,13 +45,15 @@ class Recipe(_Facts, frozen=True, kw_only=True):
 
 
 class VersionFacts(_Facts, frozen=True, kw_only=True):
-    """One chart version: its default driver and what it can do."""
+    """One chart version: its default driver, the systems with driver images, and what it can do."""
 
     driver: str
     supports: frozenset[str]
     rhel_tags: Literal["major", "minor"]
     owns_compute_domains: bool
     mig_config_name: str | None = None
+    systems: tuple[str, ...]
+    precompiled: dict[str, tuple[str, ...]]
     kubernetes_on: dict[str, tuple[str, ...]] = {}
     unrendered_fields: tuple[str, ...] = ()
 
@@ -121,6 +123,7 @@ class Notes(_Facts, frozen=True, kw_only=True):
     """Sentences for the tree's README on what the tree cannot do itself."""
 
     feature_discovery: str
+    provided: str
     vgpu: str
     kata: str
     gpu_cluster: str
@@ -153,10 +156,17 @@ class Images(_Facts, frozen=True, kw_only=True):
     registries: tuple[str, ...]
 
 
-class Precompiled(_Facts, frozen=True, kw_only=True):
-    """Branches with precompiled drivers, by operating system."""
+class DriverImages(_Facts, frozen=True, kw_only=True):
+    """Systems whose driver images do not exist for every processor."""
 
-    branches: dict[str, tuple[str, ...]]
+    amd64_only: frozenset[str] = msgspec.field(name="amd64Only")
+
+
+class Settled(_Facts, frozen=True, kw_only=True):
+    """Chart values that the spec decides, and where it does so."""
+
+    values: dict[str, str]
+    if_derived: frozenset[str]
 
 
 class CoherentMemory(msgspec.Struct, frozen=True, kw_only=True):
@@ -263,7 +273,8 @@ class GpuFacts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     mig_manager: OldSystems
     proxy: ProxyNames
     images: Images
-    precompiled: Precompiled
+    driver_images: DriverImages
+    settled: Settled
     drivers: Drivers
     rdma: RdmaFacts
     nri: NriFacts

@@ -8,6 +8,7 @@ from gitops_gen.components.gpu_operator.context import Context, own
 from gitops_gen.components.gpu_operator.manifests import manifests
 from gitops_gen.components.gpu_operator.values import chart_values
 from gitops_gen.components.gpu_operator.values.driver import cert_config_map
+from gitops_gen.components.gpu_operator.values.metrics import service_monitor_wanted
 from gitops_gen.model import (
     Application,
     DirectorySource,
@@ -21,7 +22,7 @@ from gitops_gen.model import (
     from_fact,
     from_spec,
 )
-from gitops_gen.traced import collect, put
+from gitops_gen.traced import collect, format_path, put
 
 WAVE = 0
 _PULL_SECRET = "kubernetes.io/dockerconfigjson"
@@ -49,7 +50,8 @@ def application(context: Context) -> Application:
 def state(context: Context) -> dict[str, Json]:
     """Return what may not change silently: how drivers and devices reach running nodes.
 
-    Without Node Feature Discovery its CRDs would be pruned, and with them every node label.
+    Without Node Feature Discovery its CRDs would be pruned, and with them every node label. Nodes
+    whose driver is said to be theirs lose the one that the operator brought.
     """
     place = f"spec.components.{context.part.name}"
     crd = context.settings.driver.nvidia_driver_crd
@@ -58,6 +60,7 @@ def state(context: Context) -> dict[str, Json]:
         f"{place}.driver.nvidiaDriverCRD.enabled": crd.enabled,
         f"{place}.gpuCluster.enabled": context.settings.gpu_cluster.enabled,
         "spec.components.nodeFeatureDiscovery.provided": not context.nfd_enabled,
+        **{format_path(("spec", "nodePools", pool.name, "driver")): pool.driver for pool in context.pools},
     }
 
 
@@ -170,7 +173,9 @@ def _notes(context: Context) -> Iterator[str]:
     yield from dict.fromkeys(notes)
     if not context.nfd_enabled:
         yield facts.notes.feature_discovery
-    if context.settings.driver.licensing is not None:
+    if _monitored_by_others(context):
+        yield facts.notes.provided
+    if _virtual_gpus(context):
         yield facts.notes.vgpu
     if context.settings.sandbox_workloads.mode == "kata":
         yield facts.notes.kata
@@ -178,6 +183,20 @@ def _notes(context: Context) -> Iterator[str]:
         yield facts.notes.gpu_cluster
     if context.spec.air_gap and _new_tags(context):
         yield facts.notes.rhel_tags
+
+
+def _monitored_by_others(context: Context) -> bool:
+    monitoring = context.spec.components.get("monitoring")
+    others = monitoring is not None and monitoring.provided
+    return others and context.settings.dcgm_exporter.enabled and service_monitor_wanted(context)
+
+
+def _virtual_gpus(context: Context) -> bool:
+    """Say whether a vGPU driver runs anywhere: a guest's with its licence, or a host's."""
+    driver = context.settings.driver
+    types = {chosen.driver_type for chosen in driver.nvidia_driver_crd.pools.values()}
+    host = context.settings.sandbox_workloads.vgpu_manager is not None
+    return driver.licensing is not None or host or bool(types - {"gpu"})
 
 
 def _new_tags(context: Context) -> bool:

@@ -14,6 +14,8 @@ from gitops_gen.components.gpu_operator.rules.overlay import overlay_rules
 from gitops_gen.components.gpu_operator.rules.pools import pool_rules
 from gitops_gen.components.gpu_operator.rules.registry import registry_rules
 from gitops_gen.components.gpu_operator.rules.replaced import replaced_lists
+from gitops_gen.components.gpu_operator.rules.settled import settled_rules
+from gitops_gen.components.gpu_operator.rules.systems import system_rules
 from gitops_gen.components.gpu_operator.rules.unread import unread_rules
 from gitops_gen.components.gpu_operator.rules.upgrade import upgrade_rules
 from gitops_gen.components.gpu_operator.values import chart_values
@@ -33,6 +35,7 @@ def component_rules(context: Context, previous: Mapping[str, Json]) -> Iterable[
 
 def _findings(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnostic]:
     yield from environment_rules(context)
+    yield from system_rules(context)
     ours = collect(chart_values(context))
     values = effective_values(context, ours)
     yield from pool_rules(context)
@@ -42,6 +45,7 @@ def _findings(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagno
     yield from feature_rules(context, values)
     yield from registry_rules(context)
     yield from overlay_rules(context, values)
+    yield from settled_rules(context, ours, values)
     yield from replaced_lists(context, ours)
     yield from unread_rules(context)
     yield from upgrade_rules(context, previous)

@@ -72,7 +72,8 @@ def _mig_default(context: Context, values: Effective) -> Iterator[Diagnostic]:
 def _switches(context: Context, values: Effective) -> Iterator[Diagnostic]:
     data: Any = values.get(f"{_PLUGIN}.data")
     for key, text in data.items() if isinstance(data, Mapping) else ():
-        flags = _flags(text)
+        yield from _two_ways(key, _part(text, "sharing"))
+        flags = _part(text, "flags")
         for name in context.facts.sharing.misplaced:
             if name in flags:
                 yield Diagnostic(
@@ -84,11 +85,22 @@ def _switches(context: Context, values: Effective) -> Iterator[Diagnostic]:
                 )
 
 
-def _flags(text: Any) -> Mapping[str, Any]:
-    """Return `flags` of a device plugin configuration; text that is no YAML has none."""
+def _two_ways(key: str, sharing: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """The device plugin takes MPS then, and drops time-slicing without a word."""
+    if {"timeSlicing", "mps"} <= sharing.keys():
+        yield Diagnostic(
+            code="sharing-two-ways",
+            message=f'key "{key}": sharing.timeSlicing is dropped beside sharing.mps; only one of them works',
+            path=(*_VALUES, "devicePlugin", "config", "data", key),
+            hint="choose one; better still, say it under nodePools[].gpu.sharing",
+        )
+
+
+def _part(text: Any, name: str) -> Mapping[str, Any]:
+    """Return a section of a device plugin configuration; text that is no YAML has none."""
     try:
         loaded: Any = parse(str(text).encode(), "devicePlugin.config").data
     except SpecError:
         return {}
-    flags = loaded.get("flags") if isinstance(loaded, Mapping) else None
-    return flags if isinstance(flags, Mapping) else {}
+    part = loaded.get(name) if isinstance(loaded, Mapping) else None
+    return part if isinstance(part, Mapping) else {}

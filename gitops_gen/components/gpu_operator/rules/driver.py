@@ -160,11 +160,11 @@ def _precompiled(context: Context, values: Effective, pool: GpuPool) -> Iterator
 
 
 def _precompiled_system(context: Context, pool: GpuPool, version: str, switch: Path) -> Iterator[Diagnostic]:
-    facts = context.facts.precompiled
-    known = facts.branches.get(pool.pool.os or "", ())
+    branches = context.version.precompiled
+    known = branches.get(pool.pool.os or "", ())
     branch = version.split(".")[0]
     if pool.pool.os is not None and branch not in known:
-        offered = ", ".join(f"{name}: {'/'.join(have)}" for name, have in facts.branches.items())
+        offered = ", ".join(f"{name}: {'/'.join(have)}" for name, have in branches.items())
         yield Diagnostic(
             code="precompiled-unavailable",
             message=f"there is no precompiled driver of branch {branch} for {pool.pool.os} "

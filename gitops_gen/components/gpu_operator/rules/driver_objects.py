@@ -19,8 +19,7 @@ def driver_object_rules(context: Context, values: Effective) -> Iterator[Diagnos
     if context.own_driver_objects:
         yield from _selectors(context)
         yield from _second_default(context, values)
-    if context.driver_objects or values.get("driver.nvidiaDriverCRD.enabled") is True:
-        yield from _open_for_storage(context, values)
+    yield from _open_for_storage(context, values)
     yield from _unquoted(context, values)
 
 
@@ -86,20 +85,35 @@ def _overlap(first: GpuPool, second: GpuPool) -> Iterator[Diagnostic]:
 
 
 def _open_for_storage(context: Context, values: Effective) -> Iterator[Diagnostic]:
+    """A ClusterPolicy leaves the choice to the driver, an NVIDIADriver wants the very word."""
     if values.get("gds.enabled") is not True:
         return
     seen: set[Path] = set()
     for pool in context.driver_pools:
         kind, place = modules_of(context, values, pool)
-        if kind != "open" and place not in seen:
+        closed = kind == "proprietary" or pool.accelerator.kernel_modules == "proprietary"
+        if place not in seen and kind != "open" and (context.driver_objects or closed):
             seen.add(place)
-            yield Diagnostic(
-                code="storage-needs-open-modules",
-                message=f"an NVIDIADriver with GPUDirect Storage stays notReady with kernelModuleType: "
-                f'{kind} (pool "{pool.name}"); only the word open is taken, not even auto',
-                path=place,
-                hint="set driver.kernelModuleType: open",
-            )
+            yield _closed_for_storage(context, pool, kind, place)
+
+
+def _closed_for_storage(context: Context, pool: GpuPool, kind: str, place: Path) -> Diagnostic:
+    if pool.accelerator.kernel_modules == "proprietary":
+        name = pool.accelerator.name
+        message = (
+            f'GPUDirect Storage needs open kernel modules, which {name} has none of (pool "{pool.name}")'
+        )
+        hint = "leave gds out, or keep such nodes in a cluster without it"
+    elif context.driver_objects:
+        message = (
+            f"an NVIDIADriver with GPUDirect Storage stays notReady with kernelModuleType: {kind} "
+            f'(pool "{pool.name}"); only the word open is taken, not even auto'
+        )
+        hint = "set driver.kernelModuleType: open"
+    else:
+        message = f'GPUDirect Storage needs open kernel modules, not {kind} ones (pool "{pool.name}")'
+        hint = "set driver.kernelModuleType: open, or leave it out"
+    return Diagnostic(code="storage-needs-open-modules", message=message, path=place, hint=hint)
 
 
 def _unquoted(context: Context, values: Effective) -> Iterator[Diagnostic]:

@@ -19,7 +19,6 @@ def environment_rules(context: Context) -> Iterator[Diagnostic]:
         yield from _driver_container(pool)
     yield from _disagreement(context)
     yield from _one_system(context)
-    yield from _untested_pair(context)
     yield from _nri_runtime(context)
     yield from _openshift(context)
     yield from _unrendered(context)
@@ -39,7 +38,7 @@ def _any_pool(context: Context) -> Iterator[Diagnostic]:
 
 
 def _driver_container(pool: GpuPool) -> Iterator[Diagnostic]:
-    if pool.driver is None or (pool.driver == "operator" and pool.driver not in pool.recipe.driver):
+    if pool.driver is None or pool.driver not in pool.recipe.driver:
         key = "os" if pool.driver is None else "driver"
         refusal = pool.recipe.refusal or "the operator cannot bring the driver there"
         yield Diagnostic(
@@ -79,21 +78,6 @@ def _one_system(context: Context) -> Iterator[Diagnostic]:
             hint="set components.gpuOperator.driver.nvidiaDriverCRD.enabled: true, which gives each "
             "pool a driver of its own",
         )
-
-
-def _untested_pair(context: Context) -> Iterator[Diagnostic]:
-    minor = ".".join(map(str, Version.parse(context.spec.kubernetes.version).minor))
-    systems = context.version.kubernetes_on.get(minor)
-    for pool in context.pools if systems is not None else ():
-        if pool.pool.os is not None and pool.pool.os not in (systems or ()):
-            yield Diagnostic(
-                code="kubernetes-untested-on-os",
-                severity=Severity.WARNING,
-                message=f"GPU Operator {context.part.version} supports Kubernetes {minor} only on "
-                f'{", ".join(systems or ())}, but pool "{pool.name}" runs {pool.pool.os}',
-                path=("spec", "kubernetes", "version"),
-                hint="upgrade the cluster",
-            )
 
 
 def _nri_runtime(context: Context) -> Iterator[Diagnostic]:

@@ -56,7 +56,7 @@ def _ignored_environment(context: Context, values: Effective) -> Iterator[Diagno
             place = (*_VALUES, "toolkit", "env", index) if raw else (*OWN, "toolkit", "env", name)
             yield Diagnostic(
                 code="toolkit-env-ignored",
-                severity=Severity.NOTICE,
+                severity=Severity.WARNING,
                 message=f"{name} has no effect: {reason}",
                 path=place if raw else ("spec", *place),
                 hint="remove it",
@@ -129,6 +129,16 @@ def _hooks(values: Effective) -> Iterator[Diagnostic]:
             message="operator.cleanupCRD deletes the CRDs, and with them every driver and GPU, when "
             "the Application is deleted",
             path=values.place("operator.cleanupCRD"),
+            hint="leave it out",
+        )
+    labels = "node-feature-discovery.postDeleteCleanup"
+    if values.in_overlay(labels) and values.get(labels) is True:
+        yield Diagnostic(
+            code="label-cleanup-enabled",
+            severity=Severity.WARNING,
+            message=f"{labels} lets a job strip every node label of Node Feature Discovery when the "
+            "Application is deleted, and Applications were seen to hang in it",
+            path=values.place(labels),
             hint="leave it out",
         )
 

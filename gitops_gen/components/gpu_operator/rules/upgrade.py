@@ -6,16 +6,20 @@ from collections.abc import Iterator, Mapping
 
 from gitops_gen.catalog.versions import Version
 from gitops_gen.components.gpu_operator.context import OWN, Context
-from gitops_gen.diagnostics import Diagnostic
+from gitops_gen.components.gpu_operator.drivers import driver_version
+from gitops_gen.components.gpu_operator.values.driver import default_driver
+from gitops_gen.diagnostics import Diagnostic, Severity
 from gitops_gen.model import Json
 
 _PLACE = "spec.components.gpuOperator"
 _CHART = "charts.gpu-operator"
+_STEPS = (0, 1)
 
 
 def upgrade_rules(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnostic]:
     """Yield jumps over a release line, and changes of who brings driver and devices."""
     yield from _lines(context, previous)
+    yield from _default_driver(context, previous)
     yield from _driver_objects(context, previous)
     yield from _claims(context, previous)
 
@@ -27,7 +31,7 @@ def _lines(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnosti
     order = context.facts.release_lines.order
     old, new = _place(before, order), _place(context.part.version, order)
     step = new - old
-    if step in (0, 1):
+    if step in _STEPS:
         return
     way = f"go through {order[old + 1]}" if step > 1 else f"stay at {before} or later"
     yield Diagnostic(
@@ -37,6 +41,38 @@ def _lines(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnosti
         path=("spec", *OWN, "version"),
         hint=f"{way} first" if step > 1 else way,
     )
+
+
+def _default_driver(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnostic]:
+    """A driver that nobody chose comes with the chart, and is exchanged with it."""
+    before = context.facts.versions.get(str(previous.get(_CHART)))
+    chosen = context.settings.driver.version or _at_overlay(context)
+    pools = [
+        pool.name for pool in context.driver_pools if driver_version(context, pool) == default_driver(context)
+    ]
+    if before is None or chosen or not pools or not _in_reach(context, previous):
+        return
+    if before.driver == context.version.driver:
+        return
+    yield Diagnostic(
+        code="driver-changes-with-chart",
+        severity=Severity.NOTICE,
+        message=f"{previous[_CHART]} to {context.part.version} also changes the driver of "
+        f"{', '.join(pools)} from {before.driver} to {context.version.driver}: pods with GPUs are "
+        "evicted node by node",
+        path=("spec", *OWN, "version"),
+        hint=f"set driver.version: {before.driver} to change it at another time",
+    )
+
+
+def _in_reach(context: Context, previous: Mapping[str, Json]) -> bool:
+    order = context.facts.release_lines.order
+    return _place(context.part.version, order) - _place(str(previous[_CHART]), order) in _STEPS
+
+
+def _at_overlay(context: Context) -> bool:
+    driver = context.part.values.get("driver")
+    return isinstance(driver, dict) and "version" in driver
 
 
 def _driver_objects(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagnostic]:

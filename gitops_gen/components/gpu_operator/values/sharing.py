@@ -41,9 +41,9 @@ def _old_system(context: Context) -> Iterator[Setting]:
     facts = context.facts.mig_manager
     for pool in context.mig_pools:
         version = facts.versions.get(pool.pool.os or "")
-        if version is not None:
+        if version is not None and pool.driver == "preinstalled":
             fact = from_fact(facts.reference("MIG manager for hosts with an old C library"))
-            yield put("migManager.version", version, of_pool(pool, "os"), fact)
+            yield put("migManager.version", version, of_pool(pool, "os"), of_pool(pool, "driver"), fact)
             return
 
 
