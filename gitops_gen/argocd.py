@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
@@ -290,8 +291,11 @@ def _helm(source: HelmSource, app: Application, spec: ClusterSpec) -> Iterator[S
 
 
 def kube_version(spec: ClusterSpec) -> str:
-    """Return the version that charts are rendered for; a minor stands for its first patch."""
-    version = spec.kubernetes.version
+    """Return the version that charts are rendered for; a minor stands for its first patch.
+
+    A vendor's suffix (`1.35.2-gke.1842000`) is left out, as Argo CD does before it calls Helm.
+    """
+    version = re.split(r"[-+]", spec.kubernetes.version.removeprefix("v"), maxsplit=1)[0]
     return f"{version}.0" if version.count(".") == 1 else version
 
 
@@ -309,7 +313,7 @@ def _kustomize(source: KustomizeSource, app: Application) -> Iterator[Setting]:
 
 def _sync_policy(app: Application, spec: ClusterSpec) -> Iterator[Setting]:
     if app.automated and spec.argocd.automated:
-        prune = spec.argocd.prune and _prunes(app, spec)
+        prune = prunes(app, spec)
         because = tuple(_choice(app, spec, "prune")) or tuple(_protection(app))
         yield put("spec.syncPolicy.automated.prune", prune, from_spec("argocd", "prune"), *because)
         yield put(
@@ -336,9 +340,14 @@ def _protection(app: Application) -> Iterator[Origin]:
         yield from_rule("what this app makes is costly to lose")
 
 
-def _prunes(app: Application, spec: ClusterSpec) -> bool:
-    confirms = app.pruning is Pruning.CONFIRM and app_level_confirm(spec)
-    return app.pruning is Pruning.ON or confirms
+def prunes(app: Application, spec: ClusterSpec) -> bool:
+    """Say whether the app deletes what leaves the tree, on approval or at once."""
+    return spec.argocd.prune and (app.pruning is Pruning.ON or confirms_pruning(app, spec))
+
+
+def confirms_pruning(app: Application, spec: ClusterSpec) -> bool:
+    """Say whether the app waits for an approval before it prunes."""
+    return app.pruning is Pruning.CONFIRM and app_level_confirm(spec)
 
 
 def app_level_confirm(spec: ClusterSpec) -> bool:
@@ -349,7 +358,7 @@ def app_level_confirm(spec: ClusterSpec) -> bool:
 def _sync_options(app: Application, spec: ClusterSpec) -> Iterator[tuple[str, Origin]]:
     yield "CreateNamespace=false", from_rule("one Application owns every Namespace")
     yield "ServerSideApply=true", _SERVER_SIDE
-    if app.pruning is Pruning.CONFIRM and app_level_confirm(spec):
+    if confirms_pruning(app, spec):
         yield "Prune=confirm", from_rule("what this app makes is costly to lose")
     if app.ignore_differences:
         yield "RespectIgnoreDifferences=true", from_rule("ignored fields must survive a sync, too")

@@ -32,8 +32,8 @@ def permitted(
 ) -> tuple[ObjectIdentity, ...]:
     """Return what the project permits beyond what the apps make.
 
-    For the charts of the apps: every cluster-scoped object (hooks apart: they go by themselves)
-    that this version or an older catalogued one can make. For a component that the spec names without switching it on: all
+    For the charts of the apps: every cluster-scoped object that this version or an older
+    catalogued one can make (hooks apart: they go by themselves). For a component that the spec names without switching it on: all
     that it can make, in its namespace. For both: the cluster-scoped kinds that the component
     writes itself, under any name.
     """
@@ -45,7 +45,7 @@ def permitted(
         for source in app.sources
         if isinstance(source, HelmSource)
         for identity in _possible(source, facts[app.component], app.namespace)
-        if identity.namespace is None and not identity.hook
+        if identity.namespace is None
     ]
     for item in components:
         if item.name in spec.retired:
@@ -98,12 +98,14 @@ def _objects(
     values: Mapping[str, Json],
     release: str,
     namespace: str,
-) -> tuple[ObjectIdentity, ...]:
+) -> Iterator[ObjectIdentity]:
     try:
         keys = facts.chart_keys(chart, version)
     except KeyError:
-        return ()
-    return chart_objects(keys, values, release, namespace, possible=True)
+        return
+    for item in chart_objects(keys, values, release, namespace, possible=True):
+        if not item.hook:
+            yield item
 
 
 def _up_to(version: str, facts: ComponentFacts) -> list[str]:

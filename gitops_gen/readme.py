@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from gitops_gen.argocd import IN_CLUSTER, application_name, confirms_pruning, prunes
 from gitops_gen.diagnostics import Severity
 from gitops_gen.model import (
     Application,
@@ -18,6 +19,7 @@ from gitops_gen.model import (
     SecretRequest,
 )
 from gitops_gen.prose import render_prose
+from gitops_gen.secrets import remote_key
 
 
 class LabelCommand(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,21 +32,52 @@ class LabelCommand(msgspec.Struct, frozen=True, kw_only=True):
 
 def tree_readme(plan: Plan, template: str) -> str:
     """Render the README; the same plan gives the same text."""
-    spec = plan.spec
+    spec, apps = plan.spec, plan.applications
+    secrets = _requests(apps, "Secret")
+    from_store = spec.secrets.store == "external-secrets"
     return render_prose(
         template,
         "tree-readme.md.j2",
         spec=spec,
-        stacks=_stacks(plan.applications),
-        sources={app.name: source_text(app) for app in plan.applications},
+        elsewhere=_elsewhere(spec),
+        stacks=_stacks(apps),
+        sources={app.name: source_text(app) for app in apps},
         pools=spec.resources,
         labels=label_commands(spec),
-        secrets=_requests(plan.applications, "Secret"),
-        config_maps=_requests(plan.applications, "ConfigMap"),
+        secrets=secrets,
+        store_keys={(item.namespace, item.name): remote_key(item, spec) for item in secrets if from_store},
+        config_maps=_requests(apps, "ConfigMap"),
+        create_command=create_command,
         warnings=[item for item in plan.diagnostics if item.severity is Severity.WARNING],
         accepted=spec.accept,
-        notes=[(app.name, note) for app in plan.applications for note in app.notes],
+        notes=[(app.name, note) for app in apps for note in app.notes],
+        to_make=_to_make(spec, apps),
+        confirmed=[application_name(spec, app.name) for app in apps if confirms_pruning(app, spec)],
+        kept=[application_name(spec, app.name) for app in apps if not prunes(app, spec)],
     )
+
+
+def _elsewhere(spec: ClusterSpec) -> str:
+    """Say where the workloads run; empty where Argo CD itself runs."""
+    to = spec.argocd.destination
+    if to.name is not None:
+        return f"the cluster that Argo CD knows as `{to.name}`"
+    return f"the cluster at {to.server}" if to.server not in (None, IN_CLUSTER) else ""
+
+
+def _to_make(spec: ClusterSpec, apps: Iterable[Application]) -> str:
+    """Name what somebody must make by hand; External Secrets makes Secrets by itself."""
+    by_hand = {"ConfigMap"} if spec.secrets.store == "external-secrets" else {"Secret", "ConfigMap"}
+    wanted = {item.kind for app in apps for item in app.secrets} & by_hand
+    return " and ".join(f"{kind}s" for kind in sorted(wanted, reverse=True))
+
+
+def create_command(request: SecretRequest) -> str:
+    """Return a line that makes a Secret or ConfigMap, each key from a file of its name."""
+    kind = {"ConfigMap": "configmap", "Secret": "secret generic"}[request.kind]
+    files = " ".join(f"--from-file={key}" for key in request.keys) or "--from-file=<folder>"
+    of_type = f" --type={request.type}" if request.type != "Opaque" else ""
+    return f"kubectl -n {request.namespace} create {kind} {request.name}{of_type} {files}"
 
 
 def label_commands(spec: ClusterSpec) -> tuple[LabelCommand, ...]:

@@ -22,7 +22,8 @@ from gitops_gen.model import (
 def external_secrets(app: Application, spec: ClusterSpec) -> Application:
     """Add an ExternalSecret for each Secret of the app when `secrets.store` is external-secrets.
 
-    Each key of the Secret is one property of the remote entry named by `secrets.keyTemplate`.
+    Each key of the Secret is one property of the remote entry named by `secrets.keyTemplate`; a
+    Secret whose keys are the user's own takes all properties.
     """
     store = spec.secrets.store_ref
     wanted = [item for item in app.secrets if item.kind == "Secret"]
@@ -53,6 +54,7 @@ def _external_secret(request: SecretRequest, store: StoreRef, spec: ClusterSpec)
     data: list[Json] = [
         {"secretKey": item, "remoteRef": {"key": key, "property": item}} for item in request.keys
     ]
+    wanted: Object = {"data": data} if data else {"dataFrom": [{"extract": {"key": key}}]}
     target: Object = {"name": request.name, "creationPolicy": "Owner"}
     if request.type != "Opaque":
         target["template"] = {"type": request.type}
@@ -70,7 +72,7 @@ def _external_secret(request: SecretRequest, store: StoreRef, spec: ClusterSpec)
         "spec": {
             "secretStoreRef": {"kind": store.kind, "name": store.name},
             "target": target,
-            "data": data,
+            **wanted,
         },
     }
     origins = (from_spec("secrets"), from_rule(f"a Secret for {request.purpose} must exist"))

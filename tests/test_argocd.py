@@ -240,6 +240,24 @@ def test_external_secrets_make_what_an_app_needs() -> None:
     assert secret["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"] == "-1"
 
 
+def test_external_secret_without_known_keys_takes_them_all() -> None:
+    body = "secrets: {store: external-secrets, storeRef: {name: vault}}"
+    part = "gpuOperator: {enabled: true, driver: {envSecret: proxy-login}}"
+    made = documents(spec_text(body, components=part))
+    spec = made["apps/gpu/gpu-operator/manifests/externalsecret-proxy-login.yaml"]["spec"]
+    assert spec["dataFrom"] == [{"extract": {"key": "test/gpu-operator/proxy-login"}}]
+    assert "data" not in spec
+
+
+@pytest.mark.parametrize(
+    ("version", "rendered"),
+    [("1.35", "1.35.0"), ("1.35.2", "1.35.2"), ("1.35.2-gke.1842000", "1.35.2"), ("v1.34.1+k3s1", "1.34.1")],
+)
+def test_charts_are_rendered_for_the_version_that_argo_cd_hands_on(version: str, rendered: str) -> None:
+    text = spec_text(f'kubernetes: {{version: "{version}", distribution: kubeadm}}')
+    assert gpu_app(text)["spec"]["sources"][0]["helm"]["kubeVersion"] == rendered
+
+
 def test_spec_without_components_still_makes_a_tree() -> None:
     made = documents(spec_text(components="{}"))
     assert sorted(made) == [
