@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gitops_gen.model import Application, HelmSource, Pruning
-from tests.specs import compile_text, spec_text
+from tests.specs import compile_text, findings, spec_text
 
 POOL = "- {name: cpu, nodes: 3, os: ubuntu-24.04}\n"
 ON = "certManager: {enabled: true}"
@@ -83,14 +83,22 @@ def test_high_availability_sets_replicas_and_budgets() -> None:
         2,
         {"enabled": True},
     )
-    assert found["webhook"] == {
-        "replicaCount": 3,
-        "podDisruptionBudget": {"enabled": True},
-    }
-    assert found["cainjector"] == {
-        "replicaCount": 2,
-        "podDisruptionBudget": {"enabled": True},
-    }
+    for part, replicas in (("webhook", 3), ("cainjector", 2)):
+        assert (found[part]["replicaCount"], found[part]["podDisruptionBudget"]) == (
+            replicas,
+            {"enabled": True},
+        )
+    parts = {"controller": found, "webhook": found["webhook"], "cainjector": found["cainjector"]}
+    for component, part in parts.items():
+        (spread,) = part["topologySpreadConstraints"]
+        assert (spread["topologyKey"], spread["whenUnsatisfiable"]) == (
+            "kubernetes.io/hostname",
+            "ScheduleAnyway",
+        )
+        assert spread["labelSelector"]["matchLabels"] == {
+            "app.kubernetes.io/instance": "cert-manager",
+            "app.kubernetes.io/component": component,
+        }
 
 
 def test_mirror_proxy_and_pull_secrets() -> None:
@@ -107,3 +115,43 @@ def test_mirror_proxy_and_pull_secrets() -> None:
     )
     (secret,) = apps(body=body)["cert-manager"].secrets
     assert (secret.name, secret.type) == ("pull", "kubernetes.io/dockerconfigjson")
+
+
+@pytest.mark.parametrize(
+    ("mirrors", "wanted"),
+    [
+        ("{quay.io: r.example.com/quay}", {"imageRegistry": "r.example.com/quay"}),
+        ("{quay.io/jetstack: r.example.com/jetstack}", {"imageRegistry": "r.example.com"}),
+        (
+            "{quay.io/jetstack: r.example.com/cm, quay.io: r.example.com/quay}",
+            {"imageNamespace": "cm", "imageRegistry": "r.example.com"},
+        ),
+        (
+            "{quay.io/jetstack: cm.example.com}",
+            {"imageNamespace": "", "imageRegistry": "cm.example.com"},
+        ),
+        ("{docker.io: r.example.com/hub}", {}),
+    ],
+)
+def test_mirror_may_be_of_a_registry_or_of_a_path(mirrors: str, wanted: dict[str, str]) -> None:
+    found = values(body=f"registry: {{mirrors: {mirrors}}}\n")
+    assert {key: found[key] for key in ("imageNamespace", "imageRegistry") if key in found} == wanted
+
+
+def test_air_gap_needs_a_mirror_of_its_registry() -> None:
+    body = "airGap: true\nregistry: {mirrors: {docker.io: r.example.com/hub}}\n"
+    (found,) = findings(spec_text(body, pools=POOL, components=ON))
+    assert (found.code, found.message) == (
+        "air-gap-mirror-missing",
+        "images of cert-manager come from quay.io (quay.io/jetstack/cert-manager-controller among them), "
+        "and there is no mirror of it",
+    )
+    provided = "certManager: {provided: true}"
+    assert findings(spec_text(body, pools=POOL, components=provided)) == ()
+
+
+def test_webhook_on_the_hosts_network_has_a_port_of_its_own() -> None:
+    components = "certManager: {enabled: true, webhookHostNetwork: true}"
+    assert values(components)["webhook"] == {"hostNetwork": True, "securePort": 10260}
+    (namespace,) = apps(components)["cert-manager"].namespaces
+    assert namespace.labels == {"pod-security.kubernetes.io/enforce": "privileged"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gitops_gen.model import Application, HelmSource, Pruning, SecretRequest
-from tests.specs import compile_text, findings, spec_text
+from tests.specs import codes, compile_text, findings, spec_text
 
 POOL = "- {name: cpu, nodes: 3, os: ubuntu-24.04}\n"
 ON = "monitoring: {enabled: true}"
@@ -149,3 +149,51 @@ def test_class_without_a_size_is_refused() -> None:
         "volume-without-size",
         ("spec", "components", "monitoring", "alertmanager", "storageClass"),
     )
+
+
+def test_mirror_of_a_path_replaces_the_repository_too() -> None:
+    body = (
+        "env: lab\nregistry: {mirrors: {quay.io: r.example.com/quay, "
+        "quay.io/prometheus: r.example.com/prom, docker.io/grafana/grafana: r.example.com/graf}}\n"
+    )
+    found = values(body=body)
+    assert found["prometheus"]["prometheusSpec"]["image"] == {
+        "repository": "prom/prometheus",
+        "registry": "r.example.com",
+    }
+    assert found["grafana"]["image"] == {"repository": "graf", "registry": "r.example.com"}
+    assert found["prometheusOperator"]["image"] == {"registry": "r.example.com/quay"}
+
+
+def test_air_gap_needs_a_mirror_of_every_registry_that_is_used() -> None:
+    body = "env: lab\nairGap: true\nregistry: {mirrors: {quay.io: r.example.com/quay}}\n"
+    found = findings(spec_text(body, pools=POOL, components=ON))
+    assert {item.code for item in found} == {"air-gap-mirror-missing"}
+    assert sorted(item.message.split()[7] for item in found) == ["docker.io", "ghcr.io", "registry.k8s.io"]
+    less = "monitoring: {enabled: true, grafana: {enabled: false}}\ncertManager: {provided: true}"
+    (left,) = findings(spec_text(body, pools=POOL, components=less))
+    assert "registry.k8s.io/kube-state-metrics/kube-state-metrics among them" in left.message
+
+
+def test_openshift_has_its_own_monitoring() -> None:
+    pools = "- {name: cpu, nodes: 3, os: rhcos}\n"
+    (found,) = findings(spec_text(on("openshift"), pools=pools, components=ON))
+    assert (found.code, found.severity) == ("monitoring-already-there", "error")
+    foreign = "monitoring: {provided: true, serviceMonitorLabels: {}}"
+    assert findings(spec_text(on("openshift"), pools=pools, components=foreign)) == ()
+
+
+def test_labels_of_a_foreign_prometheus_are_asked_for() -> None:
+    (asked,) = findings(spec_text(pools=POOL, components="monitoring: {provided: true}"))
+    assert (asked.code, asked.severity) == ("service-monitor-labels-unknown", "notice")
+    own = "monitoring: {enabled: true, serviceMonitorLabels: {release: other}}"
+    (unused,) = findings(spec_text("env: lab\n", pools=POOL, components=own))
+    assert (unused.code, unused.severity) == ("service-monitor-labels-unused", "warning")
+
+
+@pytest.mark.parametrize(
+    ("kept", "wanted"), [("45GB", []), ("50GiB", []), ("51GB", ["retention-exceeds-volume"])]
+)
+def test_samples_must_fit_their_volume(kept: str, wanted: list[str]) -> None:
+    components = f"monitoring: {{enabled: true, prometheus: {{size: 50Gi, retentionSize: {kept}}}}}"
+    assert codes(spec_text("env: lab\n", pools=POOL, components=components)) == wanted

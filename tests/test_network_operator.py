@@ -430,8 +430,8 @@ def test_upgrade_waits_for_jobs_and_evicts_what_uses_the_fabric() -> None:
 @pytest.mark.parametrize(
     ("ofed", "text"),
     [
-        ("{}", "to one node at a time, which are drained first; a pod without a controller stops it"),
-        ("{maxParallelUpgrades: 0, drain: false}", "to all nodes at once, without draining them"),
+        ("{}", "to one node at a time, each drained first; a pod without a controller stops it"),
+        ("{maxParallelUpgrades: 0, drain: false}", "to all nodes at once, none of them drained"),
         ("{autoUpgrade: false}", "stays out until its pods (`-l nvidia.com/ofed-driver`) are deleted"),
     ],
 )
@@ -630,3 +630,19 @@ def test_foreign_network_operator_renders_nothing_and_still_advertises() -> None
     compiled = compile_text(spec_text(pools=pool(IPOIB), components="networkOperator: {provided: true}"))
     assert [item.name for item in compiled.plan.applications] == []
     assert compiled.plan.spec.resources[0].resources == {"rdma/rdma_shared_device_ib": 63}
+
+
+@pytest.mark.parametrize(
+    ("fabric", "parts"),
+    [(HOST, {"ipoib"}), ("{type: roce, rdma: hostDevice, ofed: host, interfaces: [a]}", set())],
+)
+def test_openshift_keeps_its_own_multus(fabric: str, parts: set[str]) -> None:
+    pools = pool(fabric).replace("ubuntu-24.04", "rhcos")
+    assert set(policy(pools, body=on("openshift")).get("secondaryNetwork", {})) == parts
+
+
+@pytest.mark.parametrize(
+    ("distribution", "wanted"), [("eks", ["fabric-adapters-missing"]), ("aks", []), ("gke", [])]
+)
+def test_clouds_with_other_adapters_are_named(distribution: str, wanted: list[str]) -> None:
+    assert codes(spec_text(on(distribution), pools=pool(HOST), components=ALONE)) == wanted

@@ -8,6 +8,7 @@ from typing import Any, cast
 import msgspec
 
 from gitops_gen.components.cert_manager.metrics import metrics_application
+from gitops_gen.components.cert_manager.rules import check
 from gitops_gen.components.cert_manager.settings import CertManagerSettings
 from gitops_gen.components.cert_manager.values import chart_values
 from gitops_gen.diagnostics import Diagnostic
@@ -52,8 +53,8 @@ class CertManager(msgspec.Struct, frozen=True):
         return ()
 
     def rules(self, spec: ClusterSpec, previous: Mapping[str, Json]) -> Iterable[Diagnostic]:
-        """The schema and the version checks of every component say it all."""
-        return ()
+        """Check that the cluster can pull the images."""
+        return check(spec, self.facts)
 
     def plan(self, spec: ClusterSpec) -> Iterator[Application]:
         """Yield the Application `cert-manager` and, where metrics are scraped, a second one."""
@@ -84,7 +85,7 @@ class CertManager(msgspec.Struct, frozen=True):
                     values=collect(chart_values(spec, settings, self.facts)),
                 ),
             ),
-            namespaces=(self._namespace(part.namespace),),
+            namespaces=(self._namespace(part.namespace, settings),),
             secrets=tuple(_pull_secrets(spec, part.namespace)),
             ignore_differences=tuple(
                 IgnoreDifference(
@@ -100,12 +101,15 @@ class CertManager(msgspec.Struct, frozen=True):
             origins=(from_spec("components", self.name),),
         )
 
-    def _namespace(self, name: str) -> NamespaceRequest:
-        security = cast(Any, self.facts.data)["podSecurity"]
+    def _namespace(self, name: str, settings: CertManagerSettings) -> NamespaceRequest:
+        data = cast(Any, self.facts.data)
+        level, source = data["podSecurity"]["level"], data["podSecurity"]["source"]
+        if settings.webhook_host_network:
+            level, source = data["webhook"]["podSecurity"], data["webhook"]["source"]
         return NamespaceRequest(
             name=name,
-            labels={"pod-security.kubernetes.io/enforce": security["level"]},
-            origins=(from_fact(f"cert_manager/component.yaml: {security['source']}"),),
+            labels={"pod-security.kubernetes.io/enforce": level},
+            origins=(from_fact(f"cert_manager/component.yaml: {source}"),),
         )
 
 

@@ -9,4 +9,5 @@ class CertManagerSettings(Words, frozen=True, kw_only=True):
     """How cert-manager runs."""
 
     high_availability: bool = False
+    webhook_host_network: bool = False
     tolerations: tuple[dict[str, str], ...] = ()

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from gitops_gen.components.cert_manager.settings import CertManagerSettings
+from gitops_gen.images import mirrored
 from gitops_gen.model import (
     ClusterSpec,
     ComponentFacts,
     Json,
+    Object,
     Origin,
     Setting,
     from_fact,
@@ -33,6 +35,7 @@ def chart_values(
     yield from _registry(spec, facts.data)
     yield from _proxy(spec)
     yield from _replicas(settings, facts.data)
+    yield from _host_network(settings, facts.data)
     yield from _tolerations(settings, facts.data)
 
 
@@ -48,10 +51,15 @@ def _leader_election(spec: ClusterSpec, data: Any) -> Iterator[Setting]:
 
 def _registry(spec: ClusterSpec, data: Any) -> Iterator[Setting]:
     images = data["images"]
-    mirror = spec.registry.mirrors.get(images["registry"])
-    if mirror is not None:
-        origin = from_spec("registry", "mirrors", images["registry"])
-        yield put(images["key"], mirror, origin, _fact(images, "images"))
+    found = mirrored(f"{images['registry']}/{images['namespace']}", spec.registry.mirrors)
+    if found is not None:
+        mirror, origin = found
+        origins = (origin, _fact(images, "images"))
+        registry = mirror.removesuffix(f"/{images['namespace']}")
+        if registry == mirror:
+            registry, _, namespace = mirror.rpartition("/") if "/" in mirror else (mirror, "", "")
+            yield put(images["namespaceKey"], namespace, *origins)
+        yield put(images["registryKey"], registry, *origins)
     if spec.registry.pull_secrets:
         names: list[Json] = [{"name": name} for name in spec.registry.pull_secrets]
         yield put("global.imagePullSecrets", names, from_spec("registry", "pullSecrets"))
@@ -73,9 +81,30 @@ def _replicas(settings: CertManagerSettings, data: Any) -> Iterator[Setting]:
         from_spec(*_OWN, "highAvailability"),
         _fact(data["highAvailability"], "high availability"),
     )
-    for prefix, count in data["highAvailability"]["replicas"].items():
+    high = data["highAvailability"]
+    for prefix, count in high["replicas"].items():
         yield put(f"{prefix}replicaCount", count, *origins)
         yield put(f"{prefix}podDisruptionBudget.enabled", True, *origins)
+        spread = _spread(data["charts"][0]["name"], high["components"][prefix])
+        yield put(f"{prefix}topologySpreadConstraints", [spread], *origins)
+
+
+def _spread(release: str, component: str) -> Object:
+    """Two replicas on one node fail together; a cluster of one node still runs them."""
+    labels: Object = {"app.kubernetes.io/instance": release, "app.kubernetes.io/component": component}
+    return {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": labels},
+    }
+
+
+def _host_network(settings: CertManagerSettings, data: Any) -> Iterator[Setting]:
+    if settings.webhook_host_network:
+        origins = (from_spec(*_OWN, "webhookHostNetwork"), _fact(data["webhook"], "port of the webhook"))
+        yield put("webhook.hostNetwork", True, *origins)
+        yield put("webhook.securePort", data["webhook"]["hostPort"], *origins)
 
 
 def _tolerations(settings: CertManagerSettings, data: Any) -> Iterator[Setting]:

@@ -54,3 +54,4 @@ class MonitoringSettings(Words, frozen=True, kw_only=True):
     alertmanager: Alertmanager = Alertmanager()
     grafana: Grafana = Grafana()
     tolerations: tuple[dict[str, str], ...] = ()
+    service_monitor_labels: dict[str, str] | None = None

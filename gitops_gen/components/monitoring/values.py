@@ -13,6 +13,7 @@ from gitops_gen.components.monitoring.settings import (
     Prometheus,
     Volume,
 )
+from gitops_gen.images import mirrored, split_registry
 from gitops_gen.model import (
     ClusterSpec,
     ComponentFacts,
@@ -42,7 +43,7 @@ def chart_values(spec: ClusterSpec, settings: MonitoringSettings, facts: Compone
     yield from _grafana(spec, settings.grafana)
     yield from _node_exporter(spec, data["nodeExporter"])
     yield from _tolerations(spec, settings, data["tolerations"])
-    yield from _registries(spec, settings, data["images"])
+    yield from _mirrors(spec, settings, data["images"])
 
 
 def uses_cert_manager(spec: ClusterSpec) -> bool:
@@ -221,25 +222,34 @@ def _tolerations(spec: ClusterSpec, settings: MonitoringSettings, data: Any) -> 
             yield put(key, wanted, from_spec(*_OWN, "tolerations"), _fact(data, "tolerations"))
 
 
-def _registries(spec: ClusterSpec, settings: MonitoringSettings, data: Any) -> Iterator[Setting]:
-    for registry, key in _image_keys(spec, settings, data):
-        mirror = spec.registry.mirrors.get(registry)
-        if mirror is not None:
-            origin = from_spec("registry", "mirrors", registry)
-            yield put(key, mirror, origin, _fact(data, "images"))
+def used_images(spec: ClusterSpec, settings: MonitoringSettings, data: Any) -> Iterator[tuple[str, str]]:
+    """Yield key and image of everything that these settings run."""
+    on = {
+        "alertmanager": settings.alertmanager.enabled,
+        "grafana": settings.grafana.enabled,
+        "grafanaVolume": settings.grafana.enabled and settings.grafana.size is not None,
+        "patchJob": not uses_cert_manager(spec),
+    }
+    for item in data["used"]:
+        if on.get(item.get("needs"), True):
+            yield item["key"], item["image"]
 
 
-def _image_keys(spec: ClusterSpec, settings: MonitoringSettings, data: Any) -> Iterator[tuple[str, str]]:
-    """Yield registry and key of every image that these settings run."""
-    for registry, keys in data["keys"].items():
-        for key in keys:
-            on = settings.grafana.enabled or not key.startswith("grafana.")
-            if on and (settings.alertmanager.enabled or not key.startswith("alertmanager.")):
-                yield registry, key
-    if not uses_cert_manager(spec):
-        yield data["patchJob"]["registry"], data["patchJob"]["key"]
-    if settings.grafana.enabled and settings.grafana.size is not None:
-        yield data["grafanaVolume"]["registry"], data["grafanaVolume"]["key"]
+def _mirrors(spec: ClusterSpec, settings: MonitoringSettings, data: Any) -> Iterator[Setting]:
+    for key, image in used_images(spec, settings, data):
+        found = mirrored(image, spec.registry.mirrors)
+        if found is not None:
+            yield from _mirrored_image(key, image, *found, _fact(data, "images"))
+
+
+def _mirrored_image(key: str, image: str, mirror: str, *origins: Origin) -> Iterator[Setting]:
+    """The mirror of a whole registry leaves the repository behind it as it is."""
+    _, path = split_registry(image)
+    registry = mirror.removesuffix(f"/{path}")
+    if registry == mirror:
+        registry, path = split_registry(mirror)
+        yield put(f"{key}.repository", path, *origins)
+    yield put(f"{key}.registry", registry, *origins)
 
 
 def _fact(data: Any, what: str) -> Origin:

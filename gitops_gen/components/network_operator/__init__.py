@@ -199,7 +199,7 @@ def _upgrade_note(ofed: Ofed) -> str:
     many = {0: "all nodes at once", 1: "one node at a time"}.get(
         ofed.max_parallel_upgrades, f"{ofed.max_parallel_upgrades} nodes at a time"
     )
-    drained = "which are drained first" if ofed.drain else "without draining them: pods lose their adapters"
+    drained = "each drained first" if ofed.drain else "none of them drained: pods lose their adapters"
     kept = "" if ofed.drain_force or not ofed.drain else "; a pod without a controller stops it on its node"
     return (
         f"A new version of the Network Operator brings a new network driver to {many}, {drained}{kept}. "

@@ -88,16 +88,23 @@ def ofed_per_pool(pools: Sequence[FabricPool]) -> bool:
     return 0 < len(operator_ofed(pools)) < len(pools)
 
 
-def deployed_parts(pools: Sequence[FabricPool]) -> Iterator[str]:
+def brings_plugins(spec: ClusterSpec, facts: ComponentFacts) -> bool:
+    """Say whether Multus and the usual network plugins have to come with the policy."""
+    cni: Any = facts.data["cni"]
+    return spec.kubernetes.distribution not in cni["own"]
+
+
+def deployed_parts(spec: ClusterSpec, pools: Sequence[FabricPool], facts: ComponentFacts) -> Iterator[str]:
     """Yield the parts of the policies that these pools lead to."""
     attached = [pool for pool in pools if attaches(pool)]
+    plugins = attached if brings_plugins(spec, facts) else []
     wanted = {
         "ofedDriver": operator_ofed(pools),
         "rdmaSharedDevicePlugin": shared_resources(pools, "rdmaSharedDevicePlugin"),
         "sriovDevicePlugin": shared_resources(pools, "sriovDevicePlugin"),
         "nvIpam": [pool for pool in pools if pool.fabric.network],
-        "cniPlugins": attached,
-        "multus": attached,
+        "cniPlugins": plugins,
+        "multus": plugins,
         "ipoib": [pool for pool in attached if pool.kind == "IPoIBNetwork"],
     }
     yield from (part for part, because in wanted.items() if because)
@@ -116,6 +123,7 @@ class _Writer:
         versions: Any = facts.data["versions"]
         self._spec = spec
         self._settings = settings
+        self._plugins = brings_plugins(spec, facts)
         self._images: Any = versions[version]["images"]
         self._images_fact = from_fact(
             f"network_operator/component.yaml: images of {version} ({versions[version]['imagesSource']})"
@@ -227,10 +235,12 @@ class _Writer:
         origins = tuple(pool.origin() for pool in attached)
         ipoib = tuple(pool.origin("type") for pool in attached if pool.kind == "IPoIBNetwork")
         at = "spec.secondaryNetwork"
-        yield from self._image(f"{at}.cniPlugins", "cniPlugins", *origins)
+        if self._plugins:
+            yield from self._image(f"{at}.cniPlugins", "cniPlugins", *origins)
         if ipoib:
             yield from self._image(f"{at}.ipoib", "ipoib", *ipoib)
-        yield from self._image(f"{at}.multus", "multus", *origins)
+        if self._plugins:
+            yield from self._image(f"{at}.multus", "multus", *origins)
 
 
 def attaches(pool: FabricPool) -> bool:

@@ -33,7 +33,7 @@ def _images(spec: ClusterSpec, pools: Sequence[FabricPool], facts: ComponentFact
     versions: Any = facts.data["versions"]
     version = versions[spec.components[facts.name].version]
     chart = (image for _, image in chart_images(version, chart_parts(spec, pools, facts)))
-    own = policy_images(version, deployed_parts(pools))
+    own = policy_images(version, deployed_parts(spec, pools, facts))
     used = (image for image in (*chart, *own) if image not in version["neverPulled"])
     yield from unreachable_images(spec, "the Network Operator", used)
 
