@@ -11,7 +11,7 @@ from urllib.parse import quote
 from msgspec.structs import replace
 
 from gitops_gen.diagnostics import Diagnostic, Position, Severity
-from gitops_gen.mask import mask_line
+from gitops_gen.mask import mask_address, mask_below
 from gitops_gen.traced import format_path
 
 Lines = Callable[[Position], str]
@@ -89,8 +89,13 @@ def render_sarif(diagnostics: Sequence[Diagnostic], *, file: str = "") -> str:
 
 
 def _settled(item: Diagnostic, file: str) -> Diagnostic:
-    """Return the diagnostic with a position, at line 0 where only the file is known."""
-    return replace(item, position=item.position or Position(file=file, line=0, column=0))
+    """Return the diagnostic as it is shown: no credentials, and line 0 where only the file is known."""
+    return replace(
+        item,
+        message=mask_address(item.message),
+        hint=mask_address(item.hint),
+        position=item.position or Position(file=file, line=0, column=0),
+    )
 
 
 def _place(item: Diagnostic) -> Position:
@@ -107,7 +112,8 @@ def _text(item: Diagnostic, lines: Lines, color: bool) -> str:
     label = _painted(f"{item.severity}[{item.code}]", _COLORS[item.severity], color)
     rows = [f"{_painted(place, '1', color)}{label}: {_visible(item.message)}"]
     if at.line:
-        rows += [f"  {row}" for row in _source(lines(at), at.column, color)]
+        line = mask_below(lines(at).rstrip("\r\n"), item.path)
+        rows += [f"  {row}" for row in _source(line, at.column, color)]
     if item.hint:
         rows.append(f"  {_painted('hint', '1;32', color)}: {_visible(item.hint)}")
     return "\n".join(rows) + "\n"
@@ -118,8 +124,8 @@ def _painted(text: str, style: str, color: bool) -> str:
 
 
 def _source(line: str, column: int, color: bool) -> tuple[str, ...]:
-    """Return the line, shortened around the column, and a caret below it."""
-    masked = _visible(mask_line(line.rstrip("\r\n")))
+    """Return the masked line, shortened around the column, and a caret below it."""
+    masked = _visible(line)
     if not masked.strip():
         return ()
     at = min(column - 1, len(masked))
@@ -162,7 +168,7 @@ def _record(item: Diagnostic) -> dict[str, Any]:
         "severity": str(item.severity),
         "message": item.message,
         "hint": item.hint,
-        "path": format_path(item.path),
+        "path": mask_address(format_path(item.path)),
         "file": at.file or None,
         "line": at.line or None,
         "column": at.column or None,
@@ -191,7 +197,7 @@ def _property(text: str) -> str:
 
 def _result(item: Diagnostic, codes: list[str]) -> dict[str, Any]:
     at = _place(item)
-    location: dict[str, Any] = {"artifactLocation": {"uri": quote(at.file)}}
+    location: dict[str, Any] = {"artifactLocation": {"uri": quote(at.file, errors="surrogateescape")}}
     if at.line:
         location["region"] = {"startLine": at.line, "startColumn": at.column}
     return {

@@ -312,6 +312,10 @@ def test_all_pools_may_be_tainted_where_nothing_is_installed() -> None:
         ("ssh://git:hunter2@git.example.com/platform/clusters.git", ["credentials-in-url"]),
         ("https://oauth2:hunter2@git.example.com/platform/clusters.git", ["credentials-in-url"]),
         ("https://hunter2@git.example.com/platform/clusters.git", ["credentials-in-url"]),
+        ("https://git.example.com/clusters.git?private_token=hunter2", ["credentials-in-url"]),
+        ("https://oauth2:hun/ter2@git.example.com/clusters.git", ["credentials-in-url"]),
+        ("https://git.example.com:8443/clusters.git?ref=a", []),
+        ("ssh://git@git.example.com:2222/clusters.git", []),
         ("http://git.example.com/platform/clusters.git", ["repository-over-http"]),
     ],
 )

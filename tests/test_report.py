@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Callable
 
 import pytest
 
@@ -131,6 +132,10 @@ def test_secrets_in_the_source_line_are_masked() -> None:
             "repoURL: https://ghp_abc@git.example.com/x",
             "repoURL: https://*******@git.example.com/x",
         ),
+        ("https: user:pw@proxy.example.com", "https: user:**@proxy.example.com"),
+        ("repoURL: https://h/x?private_token=abc&b=c", "repoURL: https://h/x?private_token=***&b=c"),
+        ("adminPassword: [hunter2, b]", "adminPassword: ************"),
+        ("a: {token: {b: hunter2}}", "a: {token: *************"),
     ],
 )
 def test_what_may_be_a_secret_is_masked(line: str, masked: str) -> None:
@@ -151,6 +156,8 @@ def test_what_may_be_a_secret_is_masked(line: str, masked: str) -> None:
         "repoURL: ssh://git@git.example.com/clusters.git",
         "repoURL: git@git.example.com:platform/clusters.git",
         "tokenKey: idp",
+        "existingSecret: grafana-admin",
+        "image: registry.example.com/driver:580@sha256:00",
     ],
 )
 def test_references_to_secrets_stay_readable(line: str) -> None:
@@ -164,6 +171,21 @@ def test_secret_keys_are_told_from_references() -> None:
 
 def test_addresses_lose_their_credentials() -> None:
     assert mask_address("http://u:p@h:3128 ssh://git@h") == "http://***@h:3128 ssh://git@h"
+
+
+def test_a_line_below_a_secret_key_is_masked() -> None:
+    path = ("spec", "components", "monitoring", "values", "adminPassword", 0)
+    assert _text("  - hunter2", column=5, path=path)[1] == "    * *******"
+    beside = ("spec", "secrets", "store")
+    assert _text("  store: vault", column=10, path=beside)[1] == "    store: vault"
+
+
+@pytest.mark.parametrize("form", [render_json, render_github, render_sarif])
+def test_no_form_prints_credentials(form: Callable[..., str]) -> None:
+    address = "http://user:hunter2@proxy.example.com"
+    fault = _fault(message=f'"{address}" is odd', hint=f"write {address}", path=("spec", address))
+    assert "hunter2" not in form([fault])
+    assert "hunter2" not in render_text([fault], lambda _: f"http: {address}")
 
 
 # --- summary -----------------------------------------------------------------------------------

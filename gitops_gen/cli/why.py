@@ -78,7 +78,20 @@ def explain_key(compiled: Compiled, app: Application, path: str) -> Iterator[dic
         raise typer.BadParameter(f"{app.name} does not set {path!r}")
     for leaf, value in found:
         reasons = [_reason(item, compiled) for item in origins_of(document, leaf)]
-        yield {"path": prefix + format_path(leaf), "value": value, "because": reasons}
+        yield {"path": prefix + format_path(leaf), "value": _shown(leaf, value), "because": reasons}
+
+
+def _shown(leaf: KeyPath, value: Json) -> Json:
+    """Return a value without what may be a secret."""
+    from gitops_gen.mask import is_secret, mask_address
+
+    name = value.get("name") if isinstance(value, dict) else None
+    if isinstance(value, dict) and isinstance(name, str) and is_secret(name):
+        return {key: "***" if key == "value" else item for key, item in value.items()}
+    if not isinstance(value, str):
+        return value
+    keys = (part for part in leaf if isinstance(part, str))
+    return "***" if any(is_secret(key) for key in list(keys)[-1:]) else mask_address(value)
 
 
 def _document(compiled: Compiled, app: Application, path: str) -> tuple[Traced, str, str]:

@@ -8,17 +8,19 @@ from collections.abc import Iterator
 from gitops_gen.catalog.versions import Version
 from gitops_gen.controller.cron import schedule_fault
 from gitops_gen.diagnostics import Diagnostic
+from gitops_gen.mask import mask_address
 from gitops_gen.model import Catalog, ClusterSpec
 from gitops_gen.spec.rules.place import warning
 
-_PASSWORD = re.compile(r"https?://[^/\s]*@|[a-z+]+://[^/@\s]*:[^/@\s]*@")
+_NOT_A_PORT = re.compile(r"https?://[^/@\s\[]*:(?![0-9]+(?:/|\Z))")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _NOT_A_REF = re.compile(r"\.\.|//|/\.|/\Z|\.\Z|\.lock(/|\Z)|[\s~^:?*\[\\]|@\{")
 
 
 def credentials(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnostic]:
     """Refuse a password or token in the repository's address; the message does not repeat it."""
-    if _PASSWORD.match(spec.gitops.repo_url):
+    address = spec.gitops.repo_url
+    if mask_address(address) != address or _NOT_A_PORT.match(address):
         yield Diagnostic(
             code="credentials-in-url",
             message="repoURL holds a password or token, which would stand in Git for everybody to read",
