@@ -101,8 +101,13 @@ def test_switched_off_component_leaves_the_tree(repo: Path, run: Run) -> None:
     run("render")
     assert (repo / "clusters/test/rendered/apps/platform/cert-manager").is_dir()
     spec.write_text(spec_text(), encoding="utf-8")
+    assert run("render").status == 3
+    off = spec_text(components="gpuOperator: {enabled: true}\ncertManager: {enabled: false}")
+    spec.write_text(off, encoding="utf-8")
     assert run("render").status == 0
     assert not (repo / "clusters/test/rendered/apps/platform/cert-manager").exists()
+    spec.write_text(spec_text(), encoding="utf-8")
+    assert run("render").status == 0
 
 
 def test_adding_a_component_touches_only_its_own_files(repo: Path, run: Run) -> None:
