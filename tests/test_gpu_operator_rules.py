@@ -184,6 +184,34 @@ def test_precompiled_branches_follow_the_version() -> None:
     assert (old, codes_of(components=part(branch))) == ([], ["precompiled-unavailable"])
 
 
+# --- claims --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ("gpuCluster: {enabled: true, featureGates: {DynamicMIG: true, MPSSupport: true}}",
+         ["feature-gates-conflict"]),
+        ("gpuCluster: {enabled: true, featureGates: {DynamicMIG: true, MPSSupport: false}}", []),
+        ("gpuCluster: {enabled: true, featureGates: {DeviceMetadata: true}}", ["feature-gates-conflict"]),
+        ("gpuCluster: {enabled: true, featureGates: {DeviceMetadata: true, PassthroughSupport: true}}", []),
+        ("gpuCluster: {enabled: true}\nsandboxWorkloads: {mode: kubevirt}\ntoolkit: {env: {A: b}}",
+         ["claims-leave-unread", "claims-leave-unread"]),
+    ],
+)  # fmt: skip
+def test_claims_refuse_gates_that_conflict_and_name_what_they_leave_unread(
+    settings: str, expected: list[str]
+) -> None:
+    assert codes_of(components=part(settings), body=cluster("kubeadm", "1.35.1")) == expected
+
+
+def test_claims_on_gke_have_no_documented_way() -> None:
+    claims = part("gpuCluster: {enabled: true}")
+    assert codes_of(pool(os="cos"), components=claims, body=cluster("gke", "1.35.1")) == [
+        "claims-undocumented"
+    ]
+
+
 # --- raw values against the spec -----------------------------------------------------------------
 
 SLICED = pool("a100", model="a100-sxm-80gb", gpu="mig: {profile: 1g.10gb}")

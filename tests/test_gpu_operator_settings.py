@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gitops_gen.catalog.charts import check_values
+from gitops_gen.components import gpu_operator
 from gitops_gen.resources import resources
 from tests.gpu_operator import app, chart, cluster, part, pool
 from tests.specs import compile_text, findings, spec_text
@@ -175,6 +177,18 @@ def outcome(body: str, *, pools: str = "", others: str = "") -> str:
 def test_every_setting_has_a_use_here() -> None:
     schema = resources().component("gpuOperator").facts.schema
     assert set(paths(schema)) == USES.keys() | ONLY_CHECKED
+
+
+def test_page_of_the_component_shows_every_setting() -> None:
+    folder = Path(gpu_operator.__file__).parent
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    settings = page[page.index("## Settings") : page.index("## Who wins")]
+    keys = {
+        part
+        for path in paths(resources().component("gpuOperator").facts.schema)
+        for part in path.split(".")[:2]
+    }
+    assert {key for key in keys - {"*"} if key not in settings} == set()
 
 
 @pytest.mark.parametrize("setting", USES)

@@ -169,16 +169,11 @@ def test_service_monitor_carries_the_labels_that_prometheus_selects_by() -> None
 
 
 def test_prometheus_of_somebody_else_may_select_by_other_labels() -> None:
-    components = part(
-        "dcgmExporter: {additionalLabels: {release: prom}}", others="monitoring: {provided: true}\n"
-    )
-    planned = app(components=components)
-    assert chart(planned).values.data["dcgmExporter"] == {
+    monitoring = "monitoring: {provided: true}\n"
+    found = values(components=part("dcgmExporter: {additionalLabels: {release: prom}}", others=monitoring))
+    assert found["dcgmExporter"] == {
         "serviceMonitor": {"enabled": True, "additionalLabels": {"release": "prom"}}
     }
-    (note,) = planned.notes
-    assert note.startswith("Monitoring of somebody else: the exporter's ServiceMonitor has the labels")
-    assert app(components=part(others="monitoring: {enabled: true}\n")).notes == ()
 
 
 def test_metrics_settings_reach_the_exporter() -> None:
@@ -297,9 +292,7 @@ def test_kata_switches_mode_and_rules_of_the_chart() -> None:
 
 def test_gpu_cluster_replaces_the_cluster_policy() -> None:
     planned = app(
-        components=part(
-            "mig: {strategy: mixed}\ngpuCluster: {enabled: true, featureGates: {DynamicMIG: true}}"
-        ),
+        components=part("gpuCluster: {enabled: true, featureGates: {DynamicMIG: true}}"),
         body=cluster("k3s", "1.35.1"),
     )
     found = chart(planned)
@@ -323,6 +316,12 @@ def test_somebody_elses_feature_discovery_is_left_alone() -> None:
 def test_what_the_tree_cannot_do_is_noted() -> None:
     sliced = pool("a100", model="a100-sxm-80gb", os="ubuntu-22.04", gpu="mig: {profile: 3g.40gb}")
     assert app().notes == ()
+    (note,) = app(components=part("cdi: {nri: true}")).notes
+    assert note.startswith("NRI: containerd (1.7.30, or 2.1 to 2.3) or CRI-O (1.34 or later)")
+    (note,) = app(pool(os="ubuntu-22.04"), body=cluster("rke2")).notes
+    assert note.startswith("RKE2: containerd must be 2.0 or later.")
+    (note,) = app(pool(os="ubuntu-22.04"), components=part("cdi: {nri: true}"), body=cluster("rke2")).notes
+    assert note.startswith("NRI: ")
     (note,) = app(sliced, body=cluster("aks")).notes
     assert note.startswith(
         "AKS: make node pools with a MIG layout of this spec without a GPU instance profile"

@@ -29,7 +29,10 @@ class When(_Facts, frozen=True, kw_only=True):
 
 
 class Recipe(_Facts, frozen=True, kw_only=True):
-    """What one environment needs; `driver` lists who can bring it, the usual one first."""
+    """What one environment needs; `driver` lists who can bring it, the usual one first.
+
+    `without_nri` says that under NRI neither the toolkit's variables nor the notes apply.
+    """
 
     name: str
     when: When
@@ -123,8 +126,8 @@ class Notes(_Facts, frozen=True, kw_only=True):
     """Sentences for the tree's README on what the tree cannot do itself."""
 
     feature_discovery: str
-    provided: str
     vgpu: str
+    nri: str
     kata: str
     gpu_cluster: str
     rhel_tags: str
@@ -207,6 +210,10 @@ class GpuClusterFacts(_Facts, frozen=True, kw_only=True):
     kubernetes: str
     api_versions: tuple[str, ...]
     reads: frozenset[str]
+    ignores: tuple[str, ...]
+    undocumented_on: frozenset[str]
+    excludes: tuple[tuple[str, str], ...]
+    needs: dict[str, str]
 
 
 class Workloads(_Facts, frozen=True, kw_only=True):

@@ -8,7 +8,6 @@ from gitops_gen.components.gpu_operator.context import Context, own
 from gitops_gen.components.gpu_operator.manifests import manifests
 from gitops_gen.components.gpu_operator.values import chart_values
 from gitops_gen.components.gpu_operator.values.driver import cert_config_map
-from gitops_gen.components.gpu_operator.values.metrics import service_monitor_wanted
 from gitops_gen.model import (
     Application,
     DirectorySource,
@@ -168,27 +167,23 @@ def _config_maps(context: Context) -> Iterator[SecretRequest]:
 def _notes(context: Context) -> Iterator[str]:
     """Yield what the tree cannot do itself, for its README."""
     facts = context.facts
-    notes = [note for recipe, _ in context.environments for note in recipe.notes]
+    by_nri = context.settings.cdi.nri
+    recipes = [recipe for recipe, _ in context.environments if not (by_nri and recipe.without_nri)]
+    notes = [note for recipe in recipes for note in recipe.notes]
     notes += [note for pool in context.mig_pools for note in pool.recipe.mig_notes]
     yield from dict.fromkeys(notes)
     if not context.nfd_enabled:
         yield facts.notes.feature_discovery
-    if _monitored_by_others(context):
-        yield facts.notes.provided
     if _virtual_gpus(context):
         yield facts.notes.vgpu
+    if context.settings.cdi.nri:
+        yield facts.notes.nri
     if context.settings.sandbox_workloads.mode == "kata":
         yield facts.notes.kata
     if context.settings.gpu_cluster.enabled:
         yield facts.notes.gpu_cluster
     if context.spec.air_gap and _new_tags(context):
         yield facts.notes.rhel_tags
-
-
-def _monitored_by_others(context: Context) -> bool:
-    monitoring = context.spec.components.get("monitoring")
-    others = monitoring is not None and monitoring.provided
-    return others and context.settings.dcgm_exporter.enabled and service_monitor_wanted(context)
 
 
 def _virtual_gpus(context: Context) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from gitops_gen.components.gpu_operator.context import OWN, Context, Effective
+from gitops_gen.components.gpu_operator.rules.claims import claim_rules
 from gitops_gen.components.gpu_operator.rules.driver import driver_rules
 from gitops_gen.components.gpu_operator.rules.driver_objects import driver_object_rules
 from gitops_gen.components.gpu_operator.rules.environment import environment_rules
@@ -43,6 +44,7 @@ def _findings(context: Context, previous: Mapping[str, Json]) -> Iterator[Diagno
     yield from driver_object_rules(context, values)
     yield from network_rules(context, values)
     yield from feature_rules(context, values)
+    yield from claim_rules(context, values)
     yield from registry_rules(context)
     yield from overlay_rules(context, values)
     yield from settled_rules(context, ours, values)

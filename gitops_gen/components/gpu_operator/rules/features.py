@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gitops_gen.catalog.versions import Met, Version
 from gitops_gen.components.gpu_operator.context import OWN, Context, Effective
-from gitops_gen.components.gpu_operator.rules.driver import numbers, version_of
 from gitops_gen.diagnostics import Diagnostic, Path, Severity
 
 _MONITOR = "dcgmExporter.serviceMonitor.enabled"
@@ -16,12 +14,10 @@ _GPU = "nvidia.com/"
 
 
 def feature_rules(context: Context, values: Effective) -> Iterator[Diagnostic]:
-    """Yield findings on metrics, device injection, claims, discovery and the namespace."""
+    """Yield findings on metrics, device injection, discovery and the namespace."""
     yield from _supported(context)
     yield from _service_monitor(context, values)
     yield from _injection(context, values)
-    yield from _claims(context, values)
-    yield from _compute_domains(context)
     yield from _discovery(context, values)
     yield from _user_namespaces(context)
 
@@ -77,76 +73,6 @@ def _injection(context: Context, values: Effective) -> Iterator[Diagnostic]:
             "steps for and which MPS and RKE2 no longer expect",
             path=values.place("cdi.enabled", *OWN, "cdi", "enabled"),
             hint="leave cdi.enabled at true",
-        )
-
-
-# --- claims (GPUCluster) -------------------------------------------------------------------------
-
-
-def _claims(context: Context, values: Effective) -> Iterator[Diagnostic]:
-    switch = "gpuCluster.deployCR"
-    if values.get(switch) is not True:
-        return
-    place = values.place(switch, *OWN, "gpuCluster", "enabled")
-    if values.get("clusterPolicy.deployCR") is not False:
-        yield Diagnostic(
-            code="two-cluster-objects",
-            message="a ClusterPolicy and a GPUCluster cannot both exist",
-            path=place,
-            hint="say gpuCluster.enabled: true and leave both out of the raw values",
-        )
-    yield from _claims_kubernetes(context, place)
-    yield from _claims_driver(context, values, place)
-    for pool in context.pools:
-        gpu = pool.pool.gpu
-        for key, what in (("mig", "a MIG layout"), ("sharing", "sharing")):
-            if gpu is not None and getattr(gpu, key) is not None:
-                yield Diagnostic(
-                    code="claims-without-layouts",
-                    message=f'pool "{pool.name}" has {what}, but a GPUCluster has neither MIG manager '
-                    "nor device plugin",
-                    path=("spec", "nodePools", pool.index, "gpu", key),
-                    hint="say it in ResourceClaims, or leave gpuCluster out",
-                )
-
-
-def _claims_kubernetes(context: Context, place: Path) -> Iterator[Diagnostic]:
-    floor = context.facts.gpu_cluster.kubernetes
-    met = Version.parse(context.spec.kubernetes.version).meets(Version.parse(floor))
-    if met is Met.YES:
-        return
-    yield Diagnostic(
-        code="claims-need-kubernetes" if met is Met.NO else "claims-need-patch",
-        severity=Severity.ERROR if met is Met.NO else Severity.NOTICE,
-        message=f"a GPUCluster needs Kubernetes {floor} or later, "
-        f"the cluster has {context.spec.kubernetes.version}",
-        path=place,
-        hint="upgrade the cluster first" if met is Met.NO else "write kubernetes.version with its patch",
-    )
-
-
-def _claims_driver(context: Context, values: Effective, place: Path) -> Iterator[Diagnostic]:
-    floor = context.facts.drivers.gpu_cluster
-    for pool in context.driver_pools:
-        version, _ = version_of(context, values, pool)
-        if numbers(version)[:1] < numbers(floor)[:1]:
-            yield Diagnostic(
-                code="claims-need-driver",
-                message=f"a GPUCluster needs driver branch {floor} or later, "
-                f'pool "{pool.name}" gets {version}',
-                path=place,
-                hint="choose a newer driver.version, or leave it out",
-            )
-
-
-def _compute_domains(context: Context) -> Iterator[Diagnostic]:
-    if context.settings.gpu_cluster.standalone_crds and context.version.owns_compute_domains:
-        yield Diagnostic(
-            code="compute-domains-two-owners",
-            message=f"GPU Operator {context.part.version} and the stand-alone DRA driver chart both "
-            "bring computedomains.resource.nvidia.com, and their schemas differ",
-            path=("spec", *OWN, "gpuCluster", "standaloneCRDs"),
-            hint="install the other chart without its CRDs and leave standaloneCRDs out",
         )
 
 

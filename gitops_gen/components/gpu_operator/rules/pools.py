@@ -82,7 +82,8 @@ def _coherent_memory(context: Context, pool: GpuPool) -> Iterator[Diagnostic]:
             code="coherent-memory-unsupported",
             severity=Severity.WARNING,
             message=f"from driver branch {facts.since} on {pool.accelerator.name} manages its memory "
-            f'coherently, and {" and ".join(asked)} is not supported then (pool "{pool.name}")',
+            f'coherently, which began without {" and ".join(asked)} (pool "{pool.name}"); whether driver '
+            f"{version} has it is not known",
             path=("spec", "nodePools", pool.index, "gpu"),
             hint="ask NVIDIA for the state of your driver, then accept this warning",
         )
