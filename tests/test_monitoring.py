@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 
 from gitops_gen.model import Application, HelmSource, Pruning, SecretRequest
+from tests.schemas import PACKAGE
 from tests.specs import codes, compile_text, findings, spec_text
 
 POOL = "- {name: cpu, nodes: 3, os: ubuntu-24.04}\n"
@@ -197,3 +199,21 @@ def test_labels_of_a_foreign_prometheus_are_asked_for() -> None:
 def test_samples_must_fit_their_volume(kept: str, wanted: list[str]) -> None:
     components = f"monitoring: {{enabled: true, prometheus: {{size: 50Gi, retentionSize: {kept}}}}}"
     assert codes(spec_text("env: lab\n", pools=POOL, components=components)) == wanted
+
+
+def settings_without_example(schema: dict[str, Any], path: str) -> list[str]:
+    """Return the settings that neither a telling default, a choice nor an example explains."""
+    found = []
+    for name, part in schema.get("properties", {}).items():
+        place = f"{path}.{name}"
+        told = part.get("default") not in (None, [], {}) or "enum" in part or "examples" in part
+        if not told and part["type"] not in ("boolean", "object"):
+            found.append(place)
+        found += settings_without_example(part, place)
+    return found
+
+
+@pytest.mark.parametrize("component", ["cert_manager", "monitoring", "network_operator"])
+def test_every_setting_shows_how_it_is_written(component: str) -> None:
+    file = PACKAGE / "components" / component / "schema.yaml"
+    assert settings_without_example(yaml.safe_load(file.read_text()), component) == []

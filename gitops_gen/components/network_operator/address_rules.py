@@ -18,8 +18,8 @@ from gitops_gen.diagnostics import Diagnostic
 from gitops_gen.model import FabricNetwork
 
 
-def check_addresses(pools: Sequence[FabricPool]) -> Iterator[Diagnostic]:
-    """Yield every fault in subnets, blocks, gateways and exclusions."""
+def check_addresses(pools: Sequence[FabricPool], nodes: int) -> Iterator[Diagnostic]:
+    """Yield every fault in subnets, blocks, gateways and exclusions; `nodes` are those of the cluster."""
     sound: list[tuple[FabricPool, Network]] = []
     for pool in pools:
         addresses = pool.fabric.network
@@ -31,7 +31,7 @@ def check_addresses(pools: Sequence[FabricPool]) -> Iterator[Diagnostic]:
             yield _not_a_network(pool, addresses)
             continue
         sound.append((pool, network))
-        yield from _size(pool, addresses, network)
+        yield from _size(pool, addresses, network, nodes)
         yield from _gateway(pool, addresses, network)
         yield from _exclusions(pool, addresses, network)
     yield from _overlaps(sound)
@@ -51,15 +51,19 @@ def _not_a_network(pool: FabricPool, addresses: FabricNetwork) -> Diagnostic:
     )
 
 
-def _size(pool: FabricPool, addresses: FabricNetwork, network: Network) -> Iterator[Diagnostic]:
-    size, nodes = addresses.per_node_block_size, pool.pool.nodes
+def _size(pool: FabricPool, addresses: FabricNetwork, network: Network, every: int) -> Iterator[Diagnostic]:
+    """Without a nodeSelector the IPAM gives a block to every node of the cluster."""
+    size, chosen = addresses.per_node_block_size, bool(pool.pool.node_selector)
+    nodes = pool.pool.nodes if chosen else every
     room = blocks(network, size)
     if room < nodes:
+        whose = (
+            f"pool {pool.pool.name} has" if chosen else "without a nodeSelector all nodes get one, these are"
+        )
         yield _of(
             pool,
             "ip-pool-too-small",
-            f'"{addresses.subnet}" has room for {room} blocks of {size} addresses, '
-            f"pool {pool.pool.name} has {nodes} nodes",
+            f'"{addresses.subnet}" has room for {room} blocks of {size} addresses, {whose} {nodes} nodes',
             "choose a larger subnet or a smaller perNodeBlockSize",
             "subnet",
         )

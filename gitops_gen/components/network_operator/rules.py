@@ -47,7 +47,7 @@ def check(spec: ClusterSpec, facts: ComponentFacts) -> Iterator[Diagnostic]:
     yield from _shared_plugins(pools)
     yield from _same_resource(pools)
     yield from _network_names(pools)
-    yield from check_addresses(pools)
+    yield from check_addresses(pools, sum(pool.nodes for pool in spec.node_pools))
 
 
 def _fabric_exists(pools: Sequence[FabricPool]) -> Iterator[Diagnostic]:
