@@ -35,6 +35,7 @@ from gitops_gen.permitted import ANY_NAME
 from gitops_gen.traced import collect, put
 
 IN_CLUSTER = "https://kubernetes.default.svc"
+IN_CLUSTER_NAME = "in-cluster"
 VALUES_REF = "values"
 _FINALIZER = "resources-finalizer.argocd.argoproj.io"
 _SERVER_SIDE = from_fact("argocd: ServerSideApply needs ServerSideDiff, or CRD defaults drift for ever")
@@ -152,6 +153,14 @@ def manifest_identity(manifest: Manifest) -> ObjectIdentity:
         name=str(metadata["name"]),
         namespace=namespace,
     )
+
+
+def sync_options(manifest: Manifest) -> tuple[str, ...]:
+    """Return the sync options that one of our own objects carries."""
+    match manifest.object.data:
+        case {"metadata": {"annotations": {"argocd.argoproj.io/sync-options": str(text)}}}:
+            return tuple(text.split(","))
+    return ()
 
 
 def objects(app: Application) -> Iterator[ObjectIdentity]:

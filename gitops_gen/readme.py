@@ -6,7 +6,14 @@ from collections.abc import Iterable
 
 import msgspec
 
-from gitops_gen.argocd import IN_CLUSTER, application_name, confirms_pruning, prunes
+from gitops_gen.argocd import (
+    IN_CLUSTER,
+    IN_CLUSTER_NAME,
+    application_name,
+    confirms_pruning,
+    prunes,
+    sync_options,
+)
 from gitops_gen.diagnostics import Severity
 from gitops_gen.model import (
     Application,
@@ -52,15 +59,21 @@ def tree_readme(plan: Plan, template: str) -> str:
         accepted=spec.accept,
         notes=[(app.name, note) for app in apps for note in app.notes],
         to_make=_to_make(spec, apps),
-        confirmed=[application_name(spec, app.name) for app in apps if confirms_pruning(app, spec)],
+        confirmed=[application_name(spec, app.name) for app in apps if _waits(app, spec)],
         kept=[application_name(spec, app.name) for app in apps if not prunes(app, spec)],
     )
+
+
+def _waits(app: Application, spec: ClusterSpec) -> bool:
+    """Say whether pruning waits for an approval, be it of the whole app or of objects of its own."""
+    own = any("Prune=confirm" in sync_options(item) for item in app.manifests)
+    return prunes(app, spec) and (own or confirms_pruning(app, spec))
 
 
 def _elsewhere(spec: ClusterSpec) -> str:
     """Say where the workloads run; empty where Argo CD itself runs."""
     to = spec.argocd.destination
-    if to.name is not None:
+    if to.name is not None and to.name != IN_CLUSTER_NAME:
         return f"the cluster that Argo CD knows as `{to.name}`"
     return f"the cluster at {to.server}" if to.server not in (None, IN_CLUSTER) else ""
 

@@ -12,6 +12,7 @@ import yaml
 from ruamel.yaml import YAML
 
 from gitops_gen import argocd
+from gitops_gen.controller.globs import glob_matches
 from gitops_gen.model import ObjectIdentity
 from gitops_gen.resources import resources
 from gitops_gen.shell.cluster import prepare
@@ -163,14 +164,28 @@ def test_every_namespace_is_made_here_or_there_from_the_start(case: Case) -> Non
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_stacks_and_root_find_every_application(case: Case) -> None:
-    names = set(tree(case.spec))
-    for name in names:
-        if name.endswith("/application.yaml"):
-            stack = name.split("/")[1]
-            assert f"apps/{stack}/stack.yaml" in names
-            include = documents(case)[f"apps/{stack}/stack.yaml"]["spec"]["source"]["directory"]["include"]
-            assert fnmatch.fnmatch(name.removeprefix(f"apps/{stack}/"), include)
+def test_stacks_and_root_read_their_own_files_alone(case: Case) -> None:
+    """Argo CD's globs let `*` cross folders: what lies deeper must not match by accident."""
+    files = set(tree(case.spec))
+    stacks = {name for name in files if name.endswith("/stack.yaml")}
+    assert found(case, "bootstrap/root.yaml") == {"apps/project.yaml", *stacks}
+    apps = {name for name in files if name.endswith("/application.yaml")}
+    read = [found(case, stack) for stack in stacks]
+    assert sorted(name for group in read for name in group) == sorted(apps)
+
+
+def found(case: Case, name: str) -> set[str]:
+    """Return the files that a directory source reads, by Argo CD's rules."""
+    source = documents(case)[name]["spec"]["source"]
+    root = f"{prepared(case.spec).compiled.plan.spec.path}/"
+    folder = source["path"].removeprefix(root)
+    assert source["directory"]["recurse"] is True
+    return {
+        file
+        for file in tree(case.spec)
+        if file.startswith(f"{folder}/")
+        and glob_matches(source["directory"]["include"], file.removeprefix(f"{folder}/"))
+    }
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from gitops_gen import argocd
+from gitops_gen.cli.why import explain_key
 from gitops_gen.model import HelmSource, Origin, Traced
+from gitops_gen.render import manifest_file
 from gitops_gen.resources import resources
 from gitops_gen.spec.tree import at, part_for
 from gitops_gen.traced import format_path, origins_of
@@ -70,6 +72,18 @@ def test_every_spec_origin_is_a_path_of_the_spec_or_of_its_schema(case: Case) ->
         if item.kind == "spec" and not source_map.has(item.path) and not in_schema(item.path)
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_why_has_a_reason_for_everything(case: Case) -> None:
+    compiled = prepared(case.spec).compiled
+    for app in compiled.plan.applications:
+        taken: dict[str, Traced] = {}
+        for manifest in app.manifests:
+            taken[manifest_file(manifest, taken)] = manifest.object
+        for path in ("", "application", *taken):
+            for row in explain_key(compiled, app, path):
+                assert row["because"], (app.name, row["path"])
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -87,9 +87,10 @@ def test_labels_belong_to_the_cluster_that_the_workloads_run_on() -> None:
         "On the cluster that Argo CD knows as `prod-1`:\n\n"
     )
     assert "share the ConfigMap `argocd-cm`" in section(away, "Start")
-    here = readme(spec_text(pools=pools))
-    assert section(here, "Node labels to set").startswith("Pool `sliced`:\n\n")
-    assert "share the ConfigMap" not in here
+    for body in ("", "argocd: {destination: {name: in-cluster}}"):
+        here = readme(spec_text(body, pools=pools))
+        assert section(here, "Node labels to set").startswith("Pool `sliced`:\n\n")
+        assert "share the ConfigMap" not in here
 
 
 def test_secrets_come_with_commands_that_make_them() -> None:
@@ -131,7 +132,8 @@ def test_sealed_secrets_are_the_users_own() -> None:
     [
         (
             "",
-            "they wait for an approval before they prune: `test-gpu-operator`, `test-kube-prometheus-stack`.",
+            "they wait for an approval before they prune it: `test-gpu-operator`, "
+            "`test-kube-prometheus-stack`, `test-namespaces`.",
         ),
         (
             'argocd: {version: "3.3"}',
