@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from gitops_gen.components.network_operator.fabric import FabricPool
-from gitops_gen.components.network_operator.findings import of_pool
+from gitops_gen.components.network_operator.findings import fabric_finding
 from gitops_gen.components.network_operator.policy import ofed_per_pool, operator_ofed
 from gitops_gen.components.network_operator.settings import NetworkOperatorSettings, Ofed
 from gitops_gen.diagnostics import Diagnostic, Severity
@@ -27,7 +27,7 @@ def check_drivers(
     yield from _upgrade(settings.ofed)
     for pool in operator_ofed(pools):
         if distribution in data["ofed"]["onHost"]:
-            yield of_pool(
+            yield fabric_finding(
                 pool,
                 "ofed-on-host-image",
                 f'pool "{pool.pool.name}": the node images of {distribution} bring the network driver, '
@@ -46,7 +46,7 @@ def _own_policy(pool: FabricPool, longest: int) -> Iterator[Diagnostic]:
     """A pool that differs from others in its driver needs a policy of its own."""
     name = pool.pool.name
     if not pool.pool.node_selector:
-        yield of_pool(
+        yield fabric_finding(
             pool,
             "fabric-needs-node-selector",
             f'pool "{name}" brings its network driver and another pool does not, '
@@ -73,7 +73,7 @@ def _system(pool: FabricPool, data: Any, ofed: Ofed) -> Iterator[Diagnostic]:
     if system not in data["images"]:
         sealed = system in data["sealed"]
         reason = "takes no kernel module of a container" if sealed else "has no published driver image"
-        yield of_pool(
+        yield fabric_finding(
             pool,
             "ofed-unavailable",
             f'pool "{pool.pool.name}" asks the operator for its network driver, but {system} {reason}',

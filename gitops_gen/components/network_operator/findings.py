@@ -6,7 +6,7 @@ from gitops_gen.components.network_operator.fabric import FabricPool
 from gitops_gen.diagnostics import Diagnostic, Path, Severity
 
 
-def of_pool(
+def fabric_finding(
     pool: FabricPool,
     code: str,
     message: str,

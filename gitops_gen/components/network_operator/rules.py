@@ -15,7 +15,7 @@ from gitops_gen.components.network_operator.fabric import (
     joins,
     may_match_both,
 )
-from gitops_gen.components.network_operator.findings import of_pool
+from gitops_gen.components.network_operator.findings import fabric_finding
 from gitops_gen.components.network_operator.networks import network_names
 from gitops_gen.components.network_operator.policy import attaches
 from gitops_gen.components.network_operator.surroundings import check_surroundings
@@ -80,7 +80,7 @@ def _one_nfd(spec: ClusterSpec, facts: ComponentFacts) -> Iterator[Diagnostic]:
 def _adapters(pool: FabricPool) -> Iterator[Diagnostic]:
     fabric = pool.fabric
     if fabric.rdma == "sharedDevice" and fabric.network is not None and not fabric.interfaces:
-        yield of_pool(
+        yield fabric_finding(
             pool,
             "fabric-needs-interfaces",
             f'pool "{pool.pool.name}" has a secondary network, but no interface that it sits on',
@@ -89,7 +89,7 @@ def _adapters(pool: FabricPool) -> Iterator[Diagnostic]:
             on_key=True,
         )
     if fabric.rdma == "sharedDevice" and fabric.pci_addresses:
-        yield of_pool(
+        yield fabric_finding(
             pool,
             "fabric-pci-addresses-unusable",
             "the plugin for shared RDMA devices cannot select adapters by PCI address",
@@ -98,7 +98,7 @@ def _adapters(pool: FabricPool) -> Iterator[Diagnostic]:
             on_key=True,
         )
     if fabric.rdma != "sharedDevice" and not pool.adapters:
-        yield of_pool(
+        yield fabric_finding(
             pool,
             "adapters-unknown",
             f"how many adapters a node of {pool.pool.name} has is not known, so {pool.full_resource} "
@@ -114,7 +114,7 @@ def _virtual_functions(pool: FabricPool, facts: ComponentFacts) -> Iterator[Diag
     if fabric.rdma != "sriov":
         return
     if fabric.num_vfs is None:
-        yield of_pool(
+        yield fabric_finding(
             pool,
             "fabric-needs-num-vfs",
             f'pool "{pool.pool.name}" uses SR-IOV, but the number of virtual functions is not given',
@@ -124,7 +124,7 @@ def _virtual_functions(pool: FabricPool, facts: ComponentFacts) -> Iterator[Diag
     limits: Any = facts.data["limits"]
     most = limits["infinibandVfs"]
     if fabric.type == "infiniband" and (fabric.num_vfs or 0) > most:
-        yield of_pool(
+        yield fabric_finding(
             pool,
             "too-many-virtual-functions",
             f"{fabric.num_vfs} virtual functions on an InfiniBand adapter: "
@@ -134,7 +134,7 @@ def _virtual_functions(pool: FabricPool, facts: ComponentFacts) -> Iterator[Diag
             severity=Severity.WARNING,
         )
     if len(fabric.device_ids) > 1:
-        yield of_pool(
+        yield fabric_finding(
             pool,
             "fabric-device-ids-ambiguous",
             f"SR-IOV selects adapters by one device id, this pool lists {len(fabric.device_ids)}",
@@ -146,7 +146,7 @@ def _virtual_functions(pool: FabricPool, facts: ComponentFacts) -> Iterator[Diag
 def _resource_name(pool: FabricPool) -> Iterator[Diagnostic]:
     fabric = pool.fabric
     if pool.prefix == _GPU_PREFIX and _OF_GPUS.match(pool.resource):
-        yield of_pool(
+        yield fabric_finding(
             pool,
             "resource-name-taken",
             f"{pool.full_resource} is what GPUs are asked for by, not adapters",
@@ -155,7 +155,7 @@ def _resource_name(pool: FabricPool) -> Iterator[Diagnostic]:
         )
     allowed = {"hostDevice": _PLUGIN_RESOURCE, "sriov": _SRIOV_RESOURCE}.get(fabric.rdma)
     if fabric.resource_name and allowed and not allowed.match(fabric.resource_name):
-        yield of_pool(
+        yield fabric_finding(
             pool,
             "resource-name-unusable",
             f'"{fabric.resource_name}" is no resource name for {fabric.rdma}',
@@ -180,7 +180,7 @@ def _unused(pool: FabricPool) -> Iterator[Diagnostic]:
     }
     for key, (value, used, reason) in settings.items():
         if value is not None and not used:
-            yield of_pool(
+            yield fabric_finding(
                 pool,
                 "fabric-setting-unused",
                 f"fabric.{key} has no effect on this pool: {reason}",
@@ -206,7 +206,7 @@ def _same_resource(pools: Sequence[FabricPool]) -> Iterator[Diagnostic]:
     """Two device plugins that advertise one resource take it from each other."""
     for first, second in combinations(pools, 2):
         if first.full_resource == second.full_resource and first.plugin != second.plugin:
-            yield of_pool(
+            yield fabric_finding(
                 second,
                 "fabric-resource-conflict",
                 f'pools "{first.pool.name}" ({first.fabric.rdma}) and "{second.pool.name}" '
@@ -224,7 +224,7 @@ def _network_names(pools: Sequence[FabricPool]) -> Iterator[Diagnostic]:
         for name, interface in network_names(pool) if attaches(pool) else ():
             if name in seen:
                 other, theirs = seen[name]
-                yield of_pool(
+                yield fabric_finding(
                     pool,
                     "network-name-collision",
                     f"the networks of pool {pool.pool.name} ({interface or 'all adapters'}) and pool "
@@ -236,7 +236,7 @@ def _network_names(pools: Sequence[FabricPool]) -> Iterator[Diagnostic]:
 
 
 def _resource_conflict(first: FabricPool, second: FabricPool) -> Diagnostic:
-    return of_pool(
+    return fabric_finding(
         second,
         "fabric-resource-conflict",
         f'pools "{first.pool.name}" and "{second.pool.name}" share {second.full_resource}, '
@@ -247,7 +247,7 @@ def _resource_conflict(first: FabricPool, second: FabricPool) -> Diagnostic:
 
 
 def _overlap(first: FabricPool, second: FabricPool) -> Diagnostic:
-    return of_pool(
+    return fabric_finding(
         second,
         "fabric-selectors-overlap",
         f'pools "{first.pool.name}" ({first.full_resource}) and "{second.pool.name}" '

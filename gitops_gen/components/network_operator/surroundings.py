@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gitops_gen.components.network_operator.fabric import FabricPool
-from gitops_gen.components.network_operator.findings import of_pool
+from gitops_gen.components.network_operator.findings import fabric_finding
 from gitops_gen.components.network_operator.policy import deployed_parts
 from gitops_gen.components.network_operator.values import (
     chart_images,
@@ -53,7 +53,7 @@ def _openshift(spec: ClusterSpec, facts: ComponentFacts) -> Iterator[Diagnostic]
 def _adapters(spec: ClusterSpec, pool: FabricPool, data: Any) -> Iterator[Diagnostic]:
     vendor, others = data["vendor"], data["elsewhere"]
     if vendor not in pool.fabric.vendor_ids:
-        yield of_pool(
+        yield fabric_finding(
             pool,
             "fabric-vendor-unsupported",
             f'pool "{pool.pool.name}" has no adapters of vendor {vendor}: what the operator deploys '
@@ -63,7 +63,7 @@ def _adapters(spec: ClusterSpec, pool: FabricPool, data: Any) -> Iterator[Diagno
         )
     distribution = spec.kubernetes.distribution
     if distribution in others:
-        yield of_pool(
+        yield fabric_finding(
             pool,
             "fabric-adapters-missing",
             f"instances of {distribution} have {others[distribution]} adapters, which the Network Operator "
