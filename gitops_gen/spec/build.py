@@ -82,7 +82,7 @@ def build_spec(
         accept=_words(body.get("accept", []), tuple[Accept, ...]),
         components=built,
         retired={name: part for name, part in named.items() if name not in chosen},
-        service_monitor_labels=_service_monitor_labels(built, components),
+        service_monitor_labels=_service_monitor_labels(parts, built, components),
     )
     return Built(spec=spec, diagnostics=tuple(diagnostics))
 
@@ -191,10 +191,15 @@ def _component(item: Component, part: Mapping[str, Any], required_by: tuple[str,
 
 
 def _service_monitor_labels(
-    built: Mapping[str, ComponentSpec], components: Sequence[Component]
+    parts: Mapping[str, Mapping[str, Any]],
+    built: Mapping[str, ComponentSpec],
+    components: Sequence[Component],
 ) -> Mapping[str, str]:
+    """Return what the cluster's Prometheus selects by: ours by the facts, a provided one as its user says."""
     for item in components:
         labels = item.facts.data.get("serviceMonitorLabels")
         if item.name in built and isinstance(labels, dict):
-            return {key: str(value) for key, value in labels.items()}
+            provided = built[item.name].provided
+            wanted = parts[item.name].get("serviceMonitorLabels", {}) if provided else labels
+            return {key: str(value) for key, value in wanted.items()}
     return {}
