@@ -20,6 +20,7 @@ from gitops_gen.model import (
 from gitops_gen.resources import resources
 from gitops_gen.spec.build import advertise, build_spec, default_path
 from gitops_gen.spec.schema import cluster_schema
+from tests.specs import compile_text, spec_text
 
 FRAGMENT: Mapping[str, Any] = {
     "type": "object",
@@ -173,3 +174,18 @@ def test_what_components_advertise_is_joined_by_pool() -> None:
         ("a", {"nvidia.com/gpu.shared": 8, "rdma/ib": 63}, {"x": "1", "y": "2"}),
         ("b", {"nvidia.com/gpu": 1}, {}),
     ]
+
+
+@pytest.mark.parametrize(
+    ("monitoring", "labels"),
+    [
+        ("{enabled: true}", {"release": "kube-prometheus-stack"}),
+        ("{provided: true, serviceMonitorLabels: {team: metrics}}", {"team": "metrics"}),
+        ("{provided: true}", {}),
+    ],
+)
+def test_prometheus_is_selected_by_the_labels_of_whoever_runs_it(
+    monitoring: str, labels: dict[str, str]
+) -> None:
+    text = spec_text(components=f"gpuOperator: {{enabled: true}}\nmonitoring: {monitoring}")
+    assert compile_text(text).plan.spec.service_monitor_labels == labels

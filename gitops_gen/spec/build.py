@@ -200,6 +200,6 @@ def _service_monitor_labels(
         labels = item.facts.data.get("serviceMonitorLabels")
         if item.name in built and isinstance(labels, dict):
             provided = built[item.name].provided
-            wanted = parts[item.name].get("serviceMonitorLabels", {}) if provided else labels
+            wanted = (parts[item.name].get("serviceMonitorLabels") or {}) if provided else labels
             return {key: str(value) for key, value in wanted.items()}
     return {}
