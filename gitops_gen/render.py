@@ -24,7 +24,7 @@ class RenderedTree:
 
     def add(self, path: str, text: str) -> None:
         """Add a file; ValueError if the path is taken, absolute or leaves the tree."""
-        if path.startswith("/") or ".." in path.split("/") or path in self._files:
+        if path in self._files or not {"", ".", ".."}.isdisjoint(path.split("/")):
             raise ValueError(f"not a new path inside the tree: {path!r}")
         self._files[path] = text
 
