@@ -58,6 +58,7 @@ class VersionFacts(_Facts, frozen=True, kw_only=True):
     systems: tuple[str, ...]
     precompiled: dict[str, tuple[str, ...]]
     kubernetes_on: dict[str, tuple[str, ...]] = {}
+    unvalidated_on: frozenset[str] = frozenset()
     unrendered_fields: tuple[str, ...] = ()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitops_gen.catalog.versions import Version
-from gitops_gen.components.gpu_operator.context import Context
+from gitops_gen.components.gpu_operator.context import OWN, Context
 from gitops_gen.components.gpu_operator.drivers import pool_driver
 from gitops_gen.components.gpu_operator.recipes import GpuPool
 from gitops_gen.diagnostics import Diagnostic, Severity
@@ -18,6 +18,7 @@ def system_rules(context: Context) -> Iterator[Diagnostic]:
     for pool in context.driver_pools:
         yield from _unlisted(context, pool)
     yield from _untested_pair(context)
+    yield from _unvalidated(context)
 
 
 def _unknown(context: Context, pool: GpuPool) -> Iterator[Diagnostic]:
@@ -83,3 +84,16 @@ def _untested_pair(context: Context) -> Iterator[Diagnostic]:
                 path=("spec", "kubernetes", "version"),
                 hint="upgrade the cluster",
             )
+
+
+def _unvalidated(context: Context) -> Iterator[Diagnostic]:
+    chosen = context.spec.kubernetes.distribution
+    if chosen in context.version.unvalidated_on:
+        newer = [name for name, facts in context.facts.versions.items() if chosen not in facts.unvalidated_on]
+        yield Diagnostic(
+            code="distribution-unvalidated",
+            severity=Severity.NOTICE,
+            message=f"NVIDIA had not validated GPU Operator {context.part.version} on {chosen} yet",
+            path=("spec", *OWN, "version"),
+            hint=f"versions validated there: {', '.join(newer)}",
+        )
