@@ -31,11 +31,10 @@ from gitops_gen.model import (
     from_rule,
     from_spec,
 )
+from gitops_gen.namespaces import IN_CLUSTER
 from gitops_gen.permitted import ANY_NAME
 from gitops_gen.traced import collect, put
 
-IN_CLUSTER = "https://kubernetes.default.svc"
-IN_CLUSTER_NAME = "in-cluster"
 VALUES_REF = "values"
 _FINALIZER = "resources-finalizer.argocd.argoproj.io"
 _SERVER_SIDE = from_fact("argocd: ServerSideApply needs ServerSideDiff, or CRD defaults drift for ever")

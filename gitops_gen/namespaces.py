@@ -21,6 +21,9 @@ from gitops_gen.model import (
 )
 
 NAME = "namespaces"
+IN_CLUSTER = "https://kubernetes.default.svc"
+IN_CLUSTER_NAME = "in-cluster"
+_CLUSTERS_OWN = ("default", "kube-node-lease", "kube-public", "kube-system")
 _WAVE = -60
 _PROTECTED = {"argocd.argoproj.io/sync-options": "Prune=confirm,Delete=confirm"}
 _OWNED = from_rule("one Application owns every Namespace, so that nothing else can delete it")
@@ -53,6 +56,31 @@ def namespace_conflicts(apps: Iterable[Application]) -> Iterator[Diagnostic]:
                 name, known = wanted.setdefault((request.name, label), (app.name, value))
                 if known != value:
                     yield _conflict(request.name, label, (name, known), (app, value))
+
+
+def reserved_namespaces(spec: ClusterSpec, apps: Iterable[Application]) -> Iterator[Diagnostic]:
+    """Yield an error for each app that asks for a Namespace which is not ours to own.
+
+    Whoever may write to Argo CD's own namespace is its administrator, so no workload lives there.
+    """
+    whose = dict.fromkeys(_CLUSTERS_OWN, "the cluster's own")
+    if not away(spec):
+        whose[spec.argocd.namespace] = "Argo CD's own, and write access there is admin access"
+    for app in apps:
+        for name in dict.fromkeys(request.name for request in app.namespaces):
+            if name in whose:
+                yield Diagnostic(
+                    code="namespace-reserved",
+                    message=f"{app.name} wants to live in the namespace {name}, which is {whose[name]}",
+                    path=("spec", "components", app.component, "namespace"),
+                    hint="give it a namespace of its own; without `namespace` it has the vendor's",
+                )
+
+
+def away(spec: ClusterSpec) -> bool:
+    """Say whether the workloads run on another cluster than Argo CD."""
+    to = spec.argocd.destination
+    return to.name not in (None, IN_CLUSTER_NAME) or to.server not in (None, IN_CLUSTER)
 
 
 def _conflict(

@@ -33,9 +33,9 @@ def permitted(
     """Return what the project permits beyond what the apps make.
 
     For the charts of the apps: every cluster-scoped object that this version or an older
-    catalogued one can make (hooks apart: they go by themselves). For a component that the spec names without switching it on: all
-    that it can make, in its namespace. For both: the cluster-scoped kinds that the component
-    writes itself, under any name.
+    catalogued one can make (hooks apart: they go by themselves). For a component that the spec
+    names without switching it on: all that it can make, in its namespace. For both: the
+    cluster-scoped kinds that the component writes itself, under any name.
     """
     facts = {item.name: item.facts for item in components}
     found = [

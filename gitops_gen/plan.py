@@ -22,7 +22,7 @@ from gitops_gen.model import (
     Pruning,
     Source,
 )
-from gitops_gen.namespaces import namespace_conflicts, namespaces_application
+from gitops_gen.namespaces import namespace_conflicts, namespaces_application, reserved_namespaces
 from gitops_gen.permitted import State as State
 from gitops_gen.permitted import permitted, vanished
 from gitops_gen.secrets import external_secrets
@@ -56,6 +56,7 @@ def plan_cluster(
             *_delivery(spec),
             *_values_findings(parts, spec, rendered),
             *namespace_conflicts(parts),
+            *reserved_namespaces(spec, parts),
             *_unknown_window_apps(spec, apps),
             *_state_changes(spec, apps, previous),
             *vanished(spec, previous),

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 import msgspec
 
 from gitops_gen.argocd import (
-    IN_CLUSTER,
-    IN_CLUSTER_NAME,
     application_name,
     confirms_pruning,
     prunes,
@@ -25,6 +23,7 @@ from gitops_gen.model import (
     Plan,
     SecretRequest,
 )
+from gitops_gen.namespaces import away
 from gitops_gen.prose import render_prose
 from gitops_gen.secrets import remote_key
 
@@ -73,9 +72,11 @@ def _waits(app: Application, spec: ClusterSpec) -> bool:
 def _elsewhere(spec: ClusterSpec) -> str:
     """Say where the workloads run; empty where Argo CD itself runs."""
     to = spec.argocd.destination
-    if to.name is not None and to.name != IN_CLUSTER_NAME:
-        return f"the cluster that Argo CD knows as `{to.name}`"
-    return f"the cluster at {to.server}" if to.server not in (None, IN_CLUSTER) else ""
+    if not away(spec):
+        return ""
+    return (
+        f"the cluster at {to.server}" if to.name is None else f"the cluster that Argo CD knows as `{to.name}`"
+    )
 
 
 def _to_make(spec: ClusterSpec, apps: Iterable[Application]) -> str:

@@ -186,6 +186,23 @@ def test_names_that_an_older_version_made_stay_allowed() -> None:
     } <= names
 
 
+@pytest.mark.parametrize(
+    ("name", "body", "found"),
+    [
+        ("kube-system", "", ["namespace-reserved"]),
+        ("default", "argocd: {destination: {name: prod-1}}", ["namespace-reserved"]),
+        ("argocd", "", ["namespace-reserved"]),
+        ("gitops", "argocd: {namespace: gitops}", ["namespace-reserved"]),
+        ("argocd", "argocd: {namespace: gitops}", []),
+        ("argocd", "argocd: {destination: {name: prod-1}}", []),
+        ("argocd", "argocd: {destination: {name: in-cluster}}", ["namespace-reserved"]),
+    ],
+)
+def test_no_component_lives_in_a_namespace_that_is_not_ours(name: str, body: str, found: list[str]) -> None:
+    text = spec_text(body, components=f"gpuOperator: {{enabled: true, namespace: {name}}}")
+    assert codes(text) == found
+
+
 def permitted(text: str) -> tuple[set[tuple[str, str]], set[str]]:
     """Return the cluster-scoped objects and the namespaces that the project permits."""
     spec = documents(text)["apps/project.yaml"]["spec"]
