@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -315,3 +317,173 @@ def test_missing_spec_is_named(repo: Path, run: Run) -> None:
     ended = run("validate", "nosuch.yaml")
     assert ended.status == 3
     assert "no such file or folder: nosuch.yaml" in ended.err
+
+
+# --- trees that stand in each other's way --------------------------------------------------------
+
+
+def _clusters(repo: Path, **paths: str) -> None:
+    for name, path in paths.items():
+        text = spec_text(f"gitops: {{repoURL: 'https://git.example.com/x.git', path: {path}}}")
+        folder = repo / "clusters" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "cluster.yaml").write_text(text.replace("name: test", f"name: {name}"), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        ("trees/x", "the folder of its tree is that of clusters/test/cluster.yaml, too"),
+        ("trees/x/apps", "its tree lies inside the tree of clusters/test/cluster.yaml"),
+    ],
+)
+@pytest.mark.parametrize("command", ["validate", "render"])
+def test_clusters_never_share_a_folder(repo: Path, run: Run, second: str, said: str, command: str) -> None:
+    _clusters(repo, test="trees/x", twin=second)
+    ended = run(command)
+    assert ended.status == 3
+    assert f"clusters/twin/cluster.yaml: error[tree-collision]: {said}" in ended.out + ended.err
+    assert not (repo / "trees").exists()
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        ("trees/x", "trees/x: error[tree-taken]: this folder holds the tree of clusters/test/cluster.yaml"),
+        ("trees/x/deep", "trees/x/deep: error[tree-taken]: this folder lies inside the tree trees/x"),
+        ("trees", "trees: error[tree-taken]: another tree lies inside this folder: trees/x"),
+    ],
+)
+def test_a_tree_of_another_run_is_never_taken_over(repo: Path, run: Run, second: str, said: str) -> None:
+    _clusters(repo, test="trees/x", twin=second)
+    assert run("render", "clusters/test").status == 0
+    before = files(repo / "trees")
+    ended = run("render", "clusters/twin", "--force")
+    assert ended.status == 3
+    assert said in ended.err
+    assert files(repo / "trees") == before
+
+
+def test_a_spec_that_moved_keeps_its_tree(repo: Path, run: Run) -> None:
+    _clusters(repo, test="trees/x")
+    run("render")
+    (repo / "clusters/test").rename(repo / "clusters/moved")
+    assert run("render").status == 0
+
+
+@pytest.mark.parametrize("lock", [b"[]", b'{"spec": []}', b'{"state": {"a": 1}}', b"\xff"])
+def test_a_lock_of_another_shape_is_a_broken_lock(repo: Path, run: Run, lock: bytes) -> None:
+    run("render")
+    (repo / "clusters/test/rendered/.gitops-gen.lock").write_bytes(lock)
+    assert run("validate").status == 0
+    assert run("render").status == 3
+    assert run("render", "--force").status == 0
+
+
+def test_folders_that_no_command_line_takes_need_a_path(repo: Path, run: Run) -> None:
+    odd = repo / "clusters/it's"
+    (repo / "clusters/test").rename(odd)
+    assert "error[tree-path-unusable]" in run("validate").out
+    _clusters(repo, **{"it's": "trees/test"})
+    odd.joinpath("cluster.yaml").write_text(
+        odd.joinpath("cluster.yaml").read_text(encoding="utf-8").replace("name: it's", "name: its"), "utf-8"
+    )
+    assert run("render").status == 0
+
+
+# --- files and streams that do not behave --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda base: base.symlink_to("/etc/hostname"), "it leads outside the repository"),
+        (os.mkfifo, "it is not a regular file"),
+        (lambda base: base.mkdir(), "Is a directory"),
+        (lambda base: base.symlink_to("base.yaml"), "Too many levels of symbolic links"),
+    ],
+)
+def test_a_base_is_a_file_of_the_repository(
+    repo: Path, run: Run, make: Callable[[Path], None], reason: str
+) -> None:
+    spec = repo / "clusters/test/cluster.yaml"
+    make(spec.with_name("base.yaml"))
+    spec.write_text(f"extends: [base.yaml]\n{spec_text()}", encoding="utf-8")
+    ended = run("validate")
+    assert ended.status == 3
+    assert f'clusters/test/cluster.yaml:1:11: error[extends-missing]: cannot read "base.yaml": {reason}' in (
+        ended.out
+    )
+
+
+def test_a_spec_that_leads_to_itself_is_named(repo: Path, run: Run) -> None:
+    loop = repo / "clusters/loop/cluster.yaml"
+    loop.parent.mkdir()
+    loop.symlink_to("cluster.yaml")
+    ended = run("validate")
+    assert ended.status == 3
+    assert (
+        "clusters/loop/cluster.yaml: error[no-spec]: this file cannot be read: Too many levels" in ended.out
+    )
+
+
+def test_what_is_neither_file_nor_folder_is_no_spec(repo: Path, run: Run) -> None:
+    os.mkfifo(repo / "pipe")
+    assert "neither a file nor a folder: pipe" in run("validate", "pipe").err
+
+
+def _process(*arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
+    code = "from gitops_gen.cli.main import main; main()"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONUTF8": "0"}
+    extra = options.pop("environment", {})
+    assert isinstance(extra, dict)
+    return subprocess.run(  # type: ignore[call-overload, no-any-return]
+        [sys.executable, "-c", code, *arguments],
+        stderr=subprocess.PIPE,
+        env={**environment, **extra},
+        **options,
+    )
+
+
+def test_a_reader_that_has_gone_away_is_no_fault(repo: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    ended = _process("schema", stdout=write)
+    os.close(write)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_output_that_cannot_be_written_ends_with_5(repo: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ended = _process("schema", stdout=full)
+    said = b"gitops-gen: the output cannot be read or written: No space left on device\n"
+    assert (ended.returncode, ended.stderr) == (5, said)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize("form", ["text", "json", "github", "sarif"])
+def test_findings_are_printed_in_every_encoding(repo: Path, encoding: str, form: str) -> None:
+    text = spec_text().replace("name: test", 'name: "é日"')
+    (repo / "clusters/test/cluster.yaml").write_text(text, encoding="utf-8")
+    ended = _process(
+        "validate", "--format", form, stdout=subprocess.PIPE, environment={"PYTHONIOENCODING": encoding}
+    )
+    assert ended.returncode == 3
+    assert b"Traceback" not in ended.stderr
+    if form in ("json", "sarif"):
+        json.loads(ended.stdout.decode("utf-8" if encoding == "ascii" else encoding))
+
+
+def test_init_says_what_the_disk_refuses(repo: Path, run: Run) -> None:
+    (repo / "file").write_text("", encoding="utf-8")
+    ended = run("init", "file/below/cluster.yaml")
+    assert ended == Ended(5, "", "gitops-gen: file/below cannot be read or written: Not a directory\n")
+
+
+def test_facts_of_an_unknown_version_are_missed_where_it_is_provided_too(repo: Path, run: Run) -> None:
+    text = spec_text(components="gpuOperator: {provided: true, version: v0.1.0}")
+    (repo / "clusters/test/cluster.yaml").write_text(text, encoding="utf-8")
+    ended = run("validate")
+    assert ended.status == 3
+    assert 'error[unknown-version]: gpuOperator version "v0.1.0" is not known' in ended.out

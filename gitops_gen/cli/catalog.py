@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from gitops_gen.cli.common import PrintFormat, ResultFormat
+from gitops_gen.cli.output import say
 from gitops_gen.cli.plan import table
 
 
@@ -24,7 +25,7 @@ def catalog(form: PrintFormat = ResultFormat.TEXT) -> None:
     Example: gitops-gen catalog --format json
     """
     data = catalog_data()
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False) if form is ResultFormat.JSON else _text(data))
+    say(json.dumps(data, indent=2, ensure_ascii=False) if form is ResultFormat.JSON else _text(data))
 
 
 def catalog_data() -> dict[str, Any]:

@@ -13,6 +13,7 @@ import msgspec
 import typer
 from msgspec.structs import replace
 
+from gitops_gen.cli.output import say, takes_color
 from gitops_gen.diagnostics import Diagnostic, Position, Severity, SpecError
 
 if TYPE_CHECKING:
@@ -81,14 +82,17 @@ def examine_all(specs: Iterable[Path] | None, *, strict: bool) -> list[Outcome]:
 
 
 def collisions(outcomes: Iterable[Outcome]) -> tuple[Diagnostic, ...]:
-    """Return an error for each cluster name that several of the specs have."""
+    """Return an error for each name or folder that several of the specs have."""
     from gitops_gen.shell.cluster import name_collisions
+    from gitops_gen.shell.places import place_collisions
 
     names: dict[str, list[str]] = {}
+    places: dict[SpecFile, Path] = {}
     for item in outcomes:
         if item.prepared is not None:
             names.setdefault(item.prepared.compiled.plan.spec.name, []).append(item.file.label)
-    return name_collisions(names)
+            places[item.file] = item.prepared.target(None)
+    return (*name_collisions(names), *place_collisions(places))
 
 
 def one_spec(spec: Path | None) -> Outcome:
@@ -117,10 +121,11 @@ def print_diagnostics(
     from gitops_gen import report
 
     found = tuple(diagnostics)
-    stream = sys.stderr if to_stderr and form is Format.TEXT else sys.stdout
+    err = to_stderr and form is Format.TEXT
+    color = takes_color(sys.stderr if err else sys.stdout)
     match form:
         case Format.TEXT:
-            text = report.render_text(found, _line, color=stream.isatty())
+            text = report.render_text(found, _line, color=color)
         case Format.JSON:
             text = report.render_json(found)
         case Format.GITHUB:
@@ -128,7 +133,7 @@ def print_diagnostics(
         case Format.SARIF:
             text = report.render_sarif(found)
     if text:
-        stream.write(text if text.endswith("\n") else f"{text}\n")
+        say(text, err=err, color=color)
 
 
 def _shown(diagnostics: Iterable[Diagnostic], file: SpecFile, strict: bool) -> tuple[Diagnostic, ...]:

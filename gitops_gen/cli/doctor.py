@@ -7,6 +7,7 @@ import sys
 import typer
 
 from gitops_gen.cli.common import EXIT_FINE, EXIT_TOOL
+from gitops_gen.cli.output import say
 
 
 def register(app: typer.Typer) -> None:
@@ -26,12 +27,12 @@ def doctor() -> None:
     from gitops_gen.shell.command import Program, find_programs
 
     known = resources()
-    typer.echo(
+    say(
         f"ok       gitops-gen {__version__}, catalogue {known.digest[:12]}, "
         f"{len(known.components)} components"
     )
-    typer.echo(f"ok       python {sys.version.split()[0]}")
+    say(f"ok       python {sys.version.split()[0]}")
     found: tuple[Program, ...] = find_programs()
     for program in found:
-        typer.echo(f"{'ok' if program.usable else 'missing':8} {program.name} {program.detail}")
+        say(f"{'ok' if program.usable else 'missing':8} {program.name} {program.detail}")
     raise typer.Exit(EXIT_FINE if all(program.usable for program in found) else EXIT_TOOL)

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from gitops_gen.cli.output import say
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -31,4 +33,4 @@ def explain(
         found = explain_field(resources().schema, field)
     except KeyError as error:
         raise typer.BadParameter(str(error.args[0])) from error
-    typer.echo(explained_text(found))
+    say(explained_text(found))

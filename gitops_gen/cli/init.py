@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from gitops_gen.cli.output import say
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -32,7 +34,5 @@ def init(
     from gitops_gen.shell.first_spec import write_first_spec
 
     written = write_first_spec(path, name=name, distribution=distribution, gpu=gpu, repo_url=repo_url)
-    typer.echo(f"wrote {written}", err=True)
-    typer.echo(
-        f"next: edit it, then `gitops-gen validate {written}` and `gitops-gen render {written}`", err=True
-    )
+    say(f"wrote {written}", err=True)
+    say(f"next: edit it, then `gitops-gen validate {written}` and `gitops-gen render {written}`", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from gitops_gen import __version__
 from gitops_gen.cli import catalog, doctor, explain, init, plan, render, schema, validate, why
 from gitops_gen.cli.common import EXIT_INVALID, EXIT_TOOL, print_diagnostics
+from gitops_gen.cli.output import say, take_any_text
 from gitops_gen.diagnostics import SpecError, ToolError
 
 app = typer.Typer(
@@ -23,7 +25,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"gitops-gen {__version__}")
+        say(f"gitops-gen {__version__}")
         raise typer.Exit
 
 
@@ -45,11 +47,16 @@ for _command in (init, validate, plan, render, explain, why, schema, catalog, do
 
 def main() -> None:
     """Run the command line; the only place that turns errors into exit statuses."""
+    take_any_text()
     try:
         app()
     except SpecError as error:
         print_diagnostics(error.diagnostics, to_stderr=True)
         sys.exit(EXIT_INVALID)
     except ToolError as error:
-        typer.echo(f"gitops-gen: {error}", err=True)
+        say(f"gitops-gen: {error}", err=True)
+        sys.exit(EXIT_TOOL)
+    except OSError as error:
+        at = os.fsdecode(error.filename) if error.filename else "the output"
+        say(f"gitops-gen: {at} cannot be read or written: {error.strerror or error}", err=True)
         sys.exit(EXIT_TOOL)

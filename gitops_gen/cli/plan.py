@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gitops_gen.cli.common import PrintFormat, ResultFormat, one_spec, print_diagnostics
+from gitops_gen.cli.output import say
 
 if TYPE_CHECKING:
     from gitops_gen.model import Plan
@@ -34,7 +35,7 @@ def plan(
     assert outcome.prepared is not None
     print_diagnostics(outcome.diagnostics, to_stderr=True)
     made = outcome.prepared.compiled.plan
-    typer.echo(json.dumps(plan_data(made), indent=2) if form is ResultFormat.JSON else plan_text(made))
+    say(json.dumps(plan_data(made), indent=2) if form is ResultFormat.JSON else plan_text(made))
 
 
 def plan_data(plan: Plan) -> dict[str, object]:

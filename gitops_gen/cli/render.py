@@ -20,6 +20,7 @@ from gitops_gen.cli.common import (
     examine,
     print_diagnostics,
 )
+from gitops_gen.cli.output import say
 from gitops_gen.diagnostics import Diagnostic, SpecError
 
 if TYPE_CHECKING:
@@ -74,30 +75,33 @@ def render(
     from gitops_gen.shell.specs import find_specs
 
     files = find_specs(specs or ())
-    refuse_collisions(files)
+    refuse_collisions(files, output)
     options = Options(check=check, output=output, force=force, strict=strict)
     results = list(_with_progress(run_all(files, options, jobs), len(files)))
     print_diagnostics([found for item in results for found in item.diagnostics], to_stderr=True)
     for item in results:
         for line in item.lines:
-            typer.echo(line, err=True)
+            say(line, err=True)
         for name in item.differing:
-            typer.echo(name)
+            say(name)
     raise typer.Exit(_status(results))
 
 
-def refuse_collisions(files: tuple[SpecFile, ...]) -> None:
-    """Raise SpecError if two specs name their Applications alike."""
-    from gitops_gen.shell.cluster import name_collisions, quick_name
+def refuse_collisions(files: tuple[SpecFile, ...], output: Path | None = None) -> None:
+    """Raise SpecError if two specs name their Applications alike, or share a folder."""
+    from gitops_gen.shell.cluster import name_collisions, quick_look
+    from gitops_gen.shell.places import place_collisions
 
     if len(files) < 2:
         return
     names: dict[str, list[str]] = {}
+    places: dict[SpecFile, Path] = {}
     for file in files:
-        name = quick_name(file)
-        if name is not None:
-            names.setdefault(name, []).append(file.source)
-    clashes = name_collisions(names)
+        seen = quick_look(file)
+        if seen is not None:
+            names.setdefault(seen[0], []).append(file.label)
+            places[file] = seen[1]
+    clashes = (*name_collisions(names), *(place_collisions(places) if output is None else ()))
     if clashes:
         raise SpecError(clashes)
 
@@ -118,6 +122,7 @@ def render_one(file: SpecFile, options: Options) -> Result:
     """Render one spec; nothing is read or written beyond digests when nothing changed."""
     from gitops_gen.resources import digest
     from gitops_gen.shell.cluster import current_tree
+    from gitops_gen.shell.places import refuse_taken
     from gitops_gen.shell.specs import display
 
     current = current_tree(file, options.output, digest())
@@ -127,6 +132,7 @@ def render_one(file: SpecFile, options: Options) -> Result:
     if outcome.prepared is None:
         return Result(status=EXIT_INVALID, diagnostics=outcome.diagnostics)
     try:
+        refuse_taken(file, outcome.prepared.target(options.output))
         return _compare(outcome, options) if options.check else _write(outcome, options)
     except SpecError as error:
         return Result(status=EXIT_INVALID, diagnostics=(*outcome.diagnostics, *error.diagnostics))
@@ -179,7 +185,7 @@ def _status(results: list[Result]) -> int:
 
 def _with_progress(results: Iterator[Result], total: int) -> Iterator[Result]:
     """Show a counter on stderr for more than a handful of clusters; off when not a terminal."""
-    shown = total > _HANDFUL and sys.stderr.isatty()
+    shown = total > _HANDFUL and sys.stderr is not None and sys.stderr.isatty()
     for count, item in enumerate(results, start=1):
         if shown:
             sys.stderr.write(f"\r{count}/{total} clusters" + ("\n" if count == total else ""))

@@ -6,6 +6,8 @@ import json
 
 import typer
 
+from gitops_gen.cli.output import say
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -21,4 +23,4 @@ def schema() -> None:
     """
     from gitops_gen.resources import resources
 
-    typer.echo(json.dumps(resources().schema, indent=2, ensure_ascii=False))
+    say(json.dumps(resources().schema, indent=2, ensure_ascii=False))

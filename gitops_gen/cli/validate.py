@@ -16,6 +16,7 @@ from gitops_gen.cli.common import (
     exit_status,
     print_diagnostics,
 )
+from gitops_gen.cli.output import say
 
 
 def register(app: typer.Typer) -> None:
@@ -35,7 +36,7 @@ def validate(specs: Specs = None, strict: Strict = False, form: DiagnosticFormat
     found = [*clashes, *(one for item in outcomes for one in item.diagnostics)]
     print_diagnostics(found, form, to_stderr=False)
     if form is Format.TEXT:
-        typer.echo(_verdict(outcomes, bool(clashes)), err=True)
+        say(_verdict(outcomes, bool(clashes)), err=True)
     raise typer.Exit(EXIT_INVALID if clashes else exit_status(outcomes))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gitops_gen.cli.common import PrintFormat, ResultFormat, one_spec
+from gitops_gen.cli.output import say
 
 if TYPE_CHECKING:
     from gitops_gen.diagnostics import Path as KeyPath
@@ -46,12 +47,12 @@ def why(
     name, _, path = target.partition(":")
     rows = list(explain_key(compiled, find_app(compiled, name), path))
     if form is ResultFormat.JSON:
-        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        say(json.dumps(rows, indent=2, ensure_ascii=False))
         return
     for row in rows:
-        typer.echo(f"{row['path']} = {json.dumps(row['value'], ensure_ascii=False)}")
+        say(f"{row['path']} = {json.dumps(row['value'], ensure_ascii=False)}")
         for reason in row["because"]:  # type: ignore[attr-defined]
-            typer.echo(f"    {reason}")
+            say(f"    {reason}")
 
 
 def find_app(compiled: Compiled, name: str) -> Application:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,23 @@ from gitops_gen.shell.specs import Reader, SpecFile
 from gitops_gen.spec.build import default_path
 from gitops_gen.spec.load import load_cluster
 from gitops_gen.stages import Compiled, Knowledge, compile_cluster
+
+
+class LockedSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """The digests of the files that a tree was made from."""
+
+    files: Mapping[str, str] = {}
+
+
+class Lock(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tree's lock says of its last render."""
+
+    tool: str = ""
+    catalogue: str = ""
+    charts: Mapping[str, str] = {}
+    spec: LockedSpec = LockedSpec()
+    files: Mapping[str, str] = {}
+    state: Mapping[str, Mapping[str, Any]] = {}
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,13 +81,12 @@ def prepare(file: SpecFile, known: Resources, output: Path | None = None) -> Pre
     return Prepared(file=file, compiled=compiled, inputs=inputs)
 
 
-def read_lock(target: Path) -> Mapping[str, Any]:
-    """Return the lock of a tree, empty if there is none or if it cannot be read."""
+def read_lock(target: Path) -> Lock:
+    """Return the lock of a tree, empty if there is none or if it is not what we write."""
     try:
-        lock = json.loads((standing(target) / LOCK).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return lock if isinstance(lock, dict) else {}
+        return msgspec.json.decode((standing(target) / LOCK).read_bytes(), type=Lock)
+    except (OSError, ValueError, RecursionError):
+        return Lock()
 
 
 def current_tree(file: SpecFile, output: Path | None, catalog: str) -> Path | None:
@@ -90,16 +105,14 @@ def is_current(file: SpecFile, target: Path, catalog: str) -> bool:
     Decided by digests alone: spec files, tool, catalogue and every file of the tree.
     """
     lock = read_lock(target)
-    files = lock.get("spec", {}).get("files", {})
-    made = lock.get("files", {})
     return (
-        lock.get("tool") == __version__
-        and lock.get("catalogue") == catalog
-        and file.source in files
-        and _unchanged(file.repo_root, files)
-        and bool(made)
+        lock.tool == __version__
+        and lock.catalogue == catalog
+        and file.source in lock.spec.files
+        and _unchanged(file.repo_root, lock.spec.files)
+        and bool(lock.files)
         and not interrupted(target)
-        and _unchanged(target, made)
+        and _unchanged(target, lock.files)
     )
 
 
@@ -109,19 +122,15 @@ def _unchanged(root: Path, digests: Mapping[str, str]) -> bool:
             hashlib.sha256((root / path).read_bytes()).hexdigest() == digest
             for path, digest in digests.items()
         )
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a NUL in the name
         return False
 
 
 def _previous(data: object, file: SpecFile, output: Path | None) -> State:
     target = _target(data, file, output)
-    lock = read_lock(target) if target is not None else {}
-    state, charts = lock.get("state"), lock.get("charts")
-    versions = charts.items() if isinstance(charts, dict) else ()
-    return {
-        **(state if isinstance(state, dict) else {}),
-        "charts": {f"charts.{name}": version for name, version in versions},
-    }
+    lock = read_lock(target) if target is not None else Lock()
+    charts = {f"charts.{name}": version for name, version in lock.charts.items()}
+    return {**lock.state, "charts": charts}
 
 
 def _target(data: object, file: SpecFile, output: Path | None) -> Path | None:
@@ -169,13 +178,14 @@ def _taken_by(name: str, names: Iterable[str]) -> list[str]:
     return [item for item in candidates if item in known]
 
 
-def quick_name(file: SpecFile) -> str | None:
-    """Return `metadata.name` of a spec without checking it, None if it cannot be read."""
+def quick_look(file: SpecFile) -> tuple[str, Path] | None:
+    """Return the name of a cluster and the folder of its tree without checks, None if it has none."""
     try:
-        loaded = load_cluster(file.source, Reader(file.repo_root))
+        data = load_cluster(file.source, Reader(file.repo_root)).data
     except SpecError:
         return None
-    match loaded.data:
-        case {"metadata": {"name": str(name)}}:
-            return name
+    target = _target(data, file, None)
+    match data:
+        case {"metadata": {"name": str(name)}} if target is not None:
+            return name, target
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
@@ -39,8 +40,16 @@ class Reader(msgspec.Struct):
     digests: dict[str, str] = {}
 
     def __call__(self, path: str) -> bytes:
-        """Return the bytes of a file of the repository; OSError if it cannot be read."""
-        raw = (self.repo_root / path).read_bytes()
+        """Return the bytes of a file of the repository; OSError if it cannot be read.
+
+        A symlink may not lead out of the repository, nor anything but a file be read: a pipe never ends.
+        """
+        file = _real(self.repo_root / path)
+        if not file.is_relative_to(_real(self.repo_root)):
+            raise OSError(errno.EXDEV, "it leads outside the repository")
+        if file.exists() and not (file.is_file() or file.is_dir()):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        raw = file.read_bytes()
         self.digests[path] = hashlib.sha256(raw).hexdigest()
         return raw
 
@@ -65,12 +74,12 @@ def find_specs(arguments: Iterable[Path]) -> tuple[SpecFile, ...]:
             raise _no_spec(f"no {SPEC_NAME} in {top.name}/ or below")
     else:
         found = tuple(file for argument in given for file in _named(argument))
-    return tuple(dict.fromkeys(_spec_file(path.resolve()) for path in found))
+    return tuple(dict.fromkeys(_spec_file(_real(path)) for path in found))
 
 
 def git_top(folder: Path) -> Path | None:
     """Return the top of the Git work tree that holds the folder, None outside of one."""
-    resolved = folder.resolve()
+    resolved = _real(folder)
     return next((at for at in (resolved, *resolved.parents) if (at / ".git").exists()), None)
 
 
@@ -83,7 +92,8 @@ def _named(argument: Path) -> Iterator[Path]:
     elif argument.is_file():
         yield argument
     else:
-        raise _no_spec(f"no such file or folder: {argument}")
+        odd = os.path.lexists(argument)
+        raise _no_spec(f"{'neither a file nor a' if odd else 'no such file or'} folder: {argument}")
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -96,6 +106,11 @@ def _below(folder: Path) -> Iterator[Path]:
 def _spec_file(path: Path) -> SpecFile:
     top = git_top(path.parent) or path.parent
     return SpecFile(repo_root=top, source=path.relative_to(top).as_posix())
+
+
+def _real(path: Path) -> Path:
+    """Return the path without symlinks; one that leads to itself stays, for the reader to refuse."""
+    return Path(os.path.realpath(path))
 
 
 def _no_spec(message: str) -> SpecError:

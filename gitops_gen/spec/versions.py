@@ -11,15 +11,26 @@ from gitops_gen.model import ClusterSpec, Component, ComponentSpec
 
 
 def version_rules(spec: ClusterSpec, components: Iterable[Component]) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the versions of the components that this tree installs.
+    """Yield what is wrong with the versions of the components that this tree installs or relies on.
 
     A version's state in the catalogue is `current`, `superseded` (a notice) or `known`: named by
     its maker, but its chart could not be read yet (an error).
     """
     for item in components:
-        part = spec.rendered(item.name)
+        part = spec.components.get(item.name)
         if part is not None:
-            yield from _version(part, item, spec)
+            yield from _provided(part, item) if part.provided else _version(part, item, spec)
+
+
+def _provided(part: ComponentSpec, item: Component) -> Iterator[Diagnostic]:
+    versions: dict[str, Any] = item.facts.data["versions"]  # type: ignore[assignment]
+    if part.version not in versions:
+        yield Diagnostic(
+            code="unknown-version",
+            message=f'{part.name} version "{part.version}" is not known',
+            path=("spec", "components", part.name, "version"),
+            hint=f"versions whose facts are known: {', '.join(versions)}; name the nearest one",
+        )
 
 
 def _version(part: ComponentSpec, item: Component, spec: ClusterSpec) -> Iterator[Diagnostic]:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from gitops_gen.catalog.versions import Version
 from gitops_gen.controller.cron import schedule_fault
-from gitops_gen.diagnostics import Diagnostic
+from gitops_gen.diagnostics import Diagnostic, Path
 from gitops_gen.mask import mask_address
 from gitops_gen.model import Catalog, ClusterSpec
 from gitops_gen.spec.rules.place import warning
 
 _NOT_A_PORT = re.compile(r"https?://[^/@\s\[]*:(?![0-9]+(?:/|\Z))")
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9._/-]+\Z")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _NOT_A_REF = re.compile(r"\.\.|//|/\.|/\Z|\.\Z|\.lock(/|\Z)|[\s~^:?*\[\\]|@\{")
 
@@ -39,6 +40,26 @@ def plain_http(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnostic]:
             "whoever sits in between can change what the cluster runs",
             ("spec", "gitops", "repoURL"),
             "use https:// or SSH",
+        )
+
+
+def tree_paths(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnostic]:
+    """Refuse a place for the tree that is Git's own, or whose name no command line takes as it is."""
+    place: Path = ("spec", "gitops", "path") if spec.gitops.path is not None else ("spec", "gitops")
+    if ".git" in spec.path.lower().split("/"):
+        yield Diagnostic(
+            code="tree-path-unusable",
+            message=f'the tree cannot stand in "{spec.path}": Git keeps its own files there',
+            path=place,
+            hint="name another folder of the repository with gitops.path",
+        )
+    elif not _PLAIN_PATH.match(spec.path):
+        yield Diagnostic(
+            code="tree-path-unusable",
+            message=f'the tree would stand in "{spec.path}", beside the spec; its folder must be named with '
+            'letters, digits, "-", "_" and "." only',
+            path=place,
+            hint="rename the folder of the spec, or name another one with gitops.path",
         )
 
 
@@ -115,6 +136,7 @@ def window_time_zones(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnosti
 RULES = (
     credentials,
     plain_http,
+    tree_paths,
     revisions,
     supported_argocd,
     window_schedules,

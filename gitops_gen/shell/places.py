@@ -1,0 +1,80 @@
+"""Where trees of clusters stand in, findings on trees that would stand in each other's way out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from gitops_gen.diagnostics import Diagnostic, Position, SpecError
+from gitops_gen.render import LOCK
+from gitops_gen.shell.cluster import read_lock
+from gitops_gen.shell.specs import Reader, SpecFile, display
+from gitops_gen.spec.load import parse
+
+_HINT = "give each cluster a folder of its own with gitops.path"
+
+
+def place_collisions(places: Mapping[SpecFile, Path]) -> tuple[Diagnostic, ...]:
+    """Return an error for each tree that has the folder of another one, or lies inside it."""
+    owners: dict[Path, SpecFile] = {}
+    found = []
+    for file, folder in places.items():
+        first = owners.setdefault(folder, file)
+        if first is not file:
+            found.append(_collision(file, f"the folder of its tree is that of {first.label}, too"))
+    for file, folder in places.items():
+        outer = next((owners[above] for above in folder.parents if above in owners), None)
+        if outer is not None:
+            found.append(_collision(file, f"its tree lies inside the tree of {outer.label}"))
+    return tuple(found)
+
+
+def refuse_taken(file: SpecFile, target: Path) -> None:
+    """Raise SpecError if `target` holds the tree of another spec, lies in a tree, or a tree in it."""
+    faults = [*_other_owner(file, target), *_around(target), *_below(target)]
+    if faults:
+        raise SpecError(faults)
+
+
+def _collision(file: SpecFile, message: str) -> Diagnostic:
+    position = Position(file=file.label, line=0, column=0)
+    return Diagnostic(code="tree-collision", message=message, hint=_HINT, position=position)
+
+
+def _other_owner(file: SpecFile, target: Path) -> Iterator[Diagnostic]:
+    """Yield an error if the tree was made from another spec that is still there."""
+    sources = read_lock(target).spec.files
+    if file.source in sources:
+        return
+    for source in sources:
+        if _is_cluster(file.repo_root, source):
+            label = display(file.repo_root, source)
+            hint = f"{_HINT}; if {file.label} takes its place, remove {label} first"
+            yield _taken(target, f"this folder holds the tree of {label}", hint)
+
+
+def _is_cluster(repo_root: Path, source: str) -> bool:
+    try:
+        data = parse(Reader(repo_root)(source), source).data
+    except (OSError, ValueError, SpecError):
+        return False
+    return isinstance(data, dict) and data.get("kind") == "Cluster"
+
+
+def _around(target: Path) -> Iterator[Diagnostic]:
+    for above in target.absolute().parents:
+        if (above / LOCK).is_file():
+            yield _taken(target, f"this folder lies inside the tree {os.path.relpath(above)}", _HINT)
+
+
+def _below(target: Path) -> Iterator[Diagnostic]:
+    for folder, folders, files in os.walk(target):
+        folders.sort()
+        if LOCK in files and Path(folder) != target:
+            yield _taken(target, f"another tree lies inside this folder: {os.path.relpath(folder)}", _HINT)
+
+
+def _taken(target: Path, message: str, hint: str) -> Diagnostic:
+    position = Position(file=os.path.relpath(target), line=0, column=0)
+    return Diagnostic(code="tree-taken", message=message, hint=hint, position=position)
