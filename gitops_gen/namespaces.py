@@ -66,15 +66,16 @@ def reserved_namespaces(spec: ClusterSpec, apps: Iterable[Application]) -> Itera
     whose = dict.fromkeys(_CLUSTERS_OWN, "the cluster's own")
     if not away(spec):
         whose[spec.argocd.namespace] = "Argo CD's own, and write access there is admin access"
-    for app in apps:
-        for name in dict.fromkeys(request.name for request in app.namespaces):
-            if name in whose:
-                yield Diagnostic(
-                    code="namespace-reserved",
-                    message=f"{app.name} wants to live in the namespace {name}, which is {whose[name]}",
-                    path=("spec", "components", app.component, "namespace"),
-                    hint="give it a namespace of its own; without `namespace` it has the vendor's",
-                )
+    asked = [(app.name, app.component, request.name) for app in apps for request in app.namespaces]
+    asked += [(part.name, part.name, part.namespace) for part in spec.retired.values()]
+    for who, component, name in dict.fromkeys(asked):
+        if name in whose:
+            yield Diagnostic(
+                code="namespace-reserved",
+                message=f"{who} wants to live in the namespace {name}, which is {whose[name]}",
+                path=("spec", "components", component, "namespace"),
+                hint="give it a namespace of its own; without `namespace` it has the vendor's",
+            )
 
 
 def away(spec: ClusterSpec) -> bool:

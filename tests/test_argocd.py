@@ -199,8 +199,9 @@ def test_names_that_an_older_version_made_stay_allowed() -> None:
     ],
 )
 def test_no_component_lives_in_a_namespace_that_is_not_ours(name: str, body: str, found: list[str]) -> None:
-    text = spec_text(body, components=f"gpuOperator: {{enabled: true, namespace: {name}}}")
-    assert codes(text) == found
+    for enabled in ("true", "false"):
+        text = spec_text(body, components=f"gpuOperator: {{enabled: {enabled}, namespace: {name}}}")
+        assert codes(text) == found
 
 
 def permitted(text: str) -> tuple[set[tuple[str, str]], set[str]]:

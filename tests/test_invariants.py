@@ -150,6 +150,17 @@ def test_project_allows_nothing_twice_and_no_kind_at_all(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
+def test_cluster_scoped_objects_named_after_the_spec_are_permitted_under_any_name(case: Case) -> None:
+    """A pool that leaves the spec takes its object along, which Argo CD must still prune (D17)."""
+    kinds = project(case)["spec"]["clusterResourceWhitelist"]
+    anywhere = {(item["group"], item["kind"]) for item in kinds if item["name"] == "*"}
+    for app in prepared(case.spec).compiled.plan.applications:
+        for item in map(argocd.manifest_identity, app.manifests):
+            if item.namespace is None and item.kind != "Namespace":
+                assert (item.group, item.kind) in anywhere, item
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_no_object_is_made_by_two_applications(case: Case) -> None:
     owners: dict[ObjectIdentity, str] = {}
     for app, item in objects(case):
