@@ -108,7 +108,10 @@ def _objects(
             yield item
 
 
-def _up_to(version: str, facts: ComponentFacts) -> list[str]:
+def _up_to(version: str, facts: ComponentFacts) -> Sequence[str]:
+    """Return the version and the older ones; all, for one that is not (or no longer) catalogued."""
+    if version not in facts.versions:
+        return facts.versions
     chosen = Version.parse(version)
     return [item for item in facts.versions if Version.parse(item) <= chosen]
 

@@ -241,6 +241,12 @@ def test_component_that_is_switched_off_keeps_its_own_namespace_permitted() -> N
     assert ("GPUCluster", "gpu-cluster") not in kinds
 
 
+@pytest.mark.parametrize("version", ["v1.2.3", "foo"])
+def test_component_that_is_switched_off_may_have_a_version_that_nobody_knows(version: str) -> None:
+    kinds, _ = permitted(spec_text(components=f"gpuOperator: {{enabled: false, version: {version}}}"))
+    assert kinds == permitted(spec_text(components="gpuOperator: {enabled: false}"))[0]
+
+
 def test_component_is_switched_off_before_it_leaves_the_spec() -> None:
     previous = {"gpu-operator": {"spec.components.gpuOperator.namespace": "gpu-operator"}}
     for components in ("{}", "monitoring: {enabled: true}"):
