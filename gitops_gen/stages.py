@@ -163,5 +163,5 @@ def _unused(index: int, accept: Accept) -> Diagnostic:
         severity=Severity.WARNING,
         message=f'nothing to accept: no warning "{accept.code}" at "{accept.path}"',
         path=("spec", "accept", index),
-        hint="remove the entry, or copy code and path from a warning that `validate` prints",
+        hint="remove the entry, or copy code and path from a warning of `validate --format json`",
     )

@@ -10,7 +10,8 @@ from functools import lru_cache
 from gitops_gen.diagnostics import Path
 from gitops_gen.model import Json, Object, Origin, Setting, Traced
 
-_PART = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
+_PART = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)', re.DOTALL)
+_ESCAPED, _TO_ESCAPE, _BACKSLASHED = re.compile(r"\\(.)", re.DOTALL), re.compile(r'(["\\])'), r"\\\1"
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+\Z")
 
 
@@ -26,7 +27,7 @@ def parse_path(text: str) -> Path:
         if found is None:
             raise ValueError(f"not a values path: {text!r}")
         quoted, index, plain = found.groups()
-        parts.append(int(index) if index is not None else plain or quoted)
+        parts.append(int(index) if index is not None else plain or _ESCAPED.sub(r"\1", quoted))
         at = found.end()
     return tuple(parts)
 
@@ -40,7 +41,7 @@ def format_path(path: Path) -> str:
         elif _PLAIN.match(part):
             text += f".{part}" if text else part
         else:
-            text += f'["{part}"]'
+            text += f'["{_TO_ESCAPE.sub(_BACKSLASHED, part)}"]'
     return text
 
 

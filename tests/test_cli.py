@@ -380,6 +380,15 @@ def test_a_lock_of_another_shape_is_a_broken_lock(repo: Path, run: Run, lock: by
     assert run("render", "--force").status == 0
 
 
+def test_a_chart_version_that_is_none_is_as_good_as_unknown(repo: Path, run: Run) -> None:
+    run("render")
+    lock = repo / "clusters/test/rendered/.gitops-gen.lock"
+    text = lock.read_text(encoding="utf-8")
+    charts = json.loads(text)["charts"]
+    lock.write_text(text.replace(f'"{charts["gpu-operator"]}"', '"newest"', 1), encoding="utf-8")
+    assert run("render").status == 0
+
+
 def test_folders_that_no_command_line_takes_need_a_path(repo: Path, run: Run) -> None:
     odd = repo / "clusters/it's"
     (repo / "clusters/test").rename(odd)
@@ -473,6 +482,23 @@ def test_findings_are_printed_in_every_encoding(repo: Path, encoding: str, form:
     assert b"Traceback" not in ended.stderr
     if form in ("json", "sarif"):
         json.loads(ended.stdout.decode("utf-8" if encoding == "ascii" else encoding))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        "{toolkit: {env: [a, {name: [b]}, {name: TOKEN, value: [hunter2]}]}}",
+        "{devicePlugin: {config: {default: [a], data: {b: c}}}}",
+        '{"[]": 1, "a\\"b": 1, "": 1}',
+        "{driver: [], toolkit: 1, devicePlugin: {config: {data: [1]}}, migManager: {config: {name: {}}}}",
+    ],
+)
+def test_raw_values_of_any_shape_are_answered_with_words(repo: Path, run: Run, values: str) -> None:
+    text = spec_text(components=f"gpuOperator: {{enabled: true, values: {values}}}")
+    (repo / "clusters/test/cluster.yaml").write_text(text, encoding="utf-8")
+    ended = run("validate", "--format", "json")
+    assert "hunter2" not in ended.out
+    assert ended.status in (0, 3)
 
 
 def test_init_says_what_the_disk_refuses(repo: Path, run: Run) -> None:

@@ -113,7 +113,7 @@ def _unknown(at: Path, keys: ChartKeys, root: Path) -> Diagnostic:
         code="unknown-values-key",
         message=(f'values key "{format_path(at)}" is not known to chart {keys.chart} {keys.version}'),
         path=(*root, *at),
-        hint=_hint(_known_name(at), keys),
+        hint=_hint(at, keys),
         on_key=True,
     )
 
@@ -187,32 +187,32 @@ def _types(entry: Mapping[str, Json]) -> tuple[str, ...]:
 # --- hints -------------------------------------------------------------------------------------
 
 
-def _hint(name: str, keys: ChartKeys) -> str:
-    told = next((keys.hints[item] for item in _covering(name) if item in keys.hints), None)
+def _hint(at: Path, keys: ChartKeys) -> str:
+    parts = tuple(_ITEM if isinstance(part, int) else part for part in at)
+    told = next((keys.hints[item] for item in _covering(parts) if item in keys.hints), None)
     if told is not None:
         return told
-    near = _nearest_sibling(name, keys) or _same_leaf(name, keys)
+    near = _nearest_sibling(parts, keys) or _same_leaf(parts, keys)
     return f'did you mean "{near}"?' if near else ""
 
 
-def _covering(name: str) -> Iterator[str]:
+def _covering(parts: tuple[str, ...]) -> Iterator[str]:
     """Yield the names under which a hint may be written: `a.b`, `*.b`, `a`; longest first."""
-    parts = _split(name)
     for size in range(len(parts), 0, -1):
         for start in range(size):
             yield _join(("*", *parts[start:size]) if start else parts[:size])
 
 
-def _nearest_sibling(name: str, keys: ChartKeys) -> str | None:
-    *parent, leaf = _split(name)
+def _nearest_sibling(parts: tuple[str, ...], keys: ChartKeys) -> str | None:
+    *parent, leaf = parts
     siblings = {_folded(other[-1]): other for other in _known(keys) if [*other[:-1]] == parent}
     found = get_close_matches(_folded(leaf), siblings, n=1, cutoff=0.75)
     return _join(siblings[found[0]]) if found else None
 
 
-def _same_leaf(name: str, keys: ChartKeys) -> str | None:
+def _same_leaf(parts: tuple[str, ...], keys: ChartKeys) -> str | None:
     """Find the key of that name elsewhere which shares most of the path, then the shortest."""
-    *parent, leaf = _split(name)
+    *parent, leaf = parts
     others = (other for other in _known(keys) if _folded(other[-1]) == _folded(leaf))
     best = min(others, key=lambda it: (-len({*it} & {*parent}), len(it), it), default=None)
     return _join(best) if best else None

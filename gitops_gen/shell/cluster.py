@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from gitops_gen import __version__
+from gitops_gen.catalog.versions import Version
 from gitops_gen.diagnostics import Diagnostic, SpecError
 from gitops_gen.plan import State
 from gitops_gen.render import LOCK, Inputs, render
@@ -129,8 +130,16 @@ def _unchanged(root: Path, digests: Mapping[str, str]) -> bool:
 def _previous(data: object, file: SpecFile, output: Path | None) -> State:
     target = _target(data, file, output)
     lock = read_lock(target) if target is not None else Lock()
-    charts = {f"charts.{name}": version for name, version in lock.charts.items()}
+    charts = {f"charts.{name}": version for name, version in lock.charts.items() if _is_version(version)}
     return {**lock.state, "charts": charts}
+
+
+def _is_version(text: str) -> bool:
+    try:
+        Version.parse(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _target(data: object, file: SpecFile, output: Path | None) -> Path | None:

@@ -47,7 +47,7 @@ def _complete(values: Effective, at: str, code: str, key: str = "") -> Iterator[
 
 def _default_key(values: Effective) -> Iterator[Diagnostic]:
     data, default = values.get(f"{_PLUGIN}.data"), values.get(f"{_PLUGIN}.default")
-    if default and isinstance(data, Mapping) and data and default not in data:
+    if default and isinstance(default, str) and isinstance(data, Mapping) and data and default not in data:
         yield Diagnostic(
             code="device-plugin-default-unknown",
             message=f'default "{default}" is not a key of {_PLUGIN}.data ({", ".join(data)})',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from gitops_gen.components.gpu_operator.context import OWN, Context, Effective
 from gitops_gen.components.gpu_operator.rules.configs import config_rules
 from gitops_gen.components.gpu_operator.rules.driver import numbers
 from gitops_gen.diagnostics import Diagnostic, Path, Severity
+from gitops_gen.mask import is_secret
 from gitops_gen.traced import format_path
 
 _VALUES: Path = ("spec", *OWN, "values")
@@ -35,13 +37,14 @@ def _environment(value: Any, at: Path) -> Iterator[Diagnostic]:
             for index, entry in enumerate(item):
                 held = entry.get("value") if isinstance(entry, Mapping) else None
                 if held is not None and not isinstance(held, str):
-                    text = str(held).lower() if isinstance(held, bool) else str(held)
+                    secret = is_secret(str(entry.get("name")))
+                    text = "***" if secret else json.dumps(held, ensure_ascii=False)
                     yield Diagnostic(
                         code="env-value-not-a-string",
                         message=f"{format_path((*at, key))}: the value of {entry.get('name')} must be a "
                         f"string, not {text}",
                         path=(*_VALUES, *at, key, index, "value"),
-                        hint=f'write "{text}"',
+                        hint=f'write "{text}"' if isinstance(held, bool | int | float) else "",
                     )
         yield from _environment(item, (*at, key))
 
@@ -49,8 +52,8 @@ def _environment(value: Any, at: Path) -> Iterator[Diagnostic]:
 def _ignored_environment(context: Context, values: Effective) -> Iterator[Diagnostic]:
     env: Any = values.get("toolkit.env")
     for index, entry in enumerate(env if isinstance(env, list) else ()):
-        name = entry.get("name")
-        reason = context.facts.ignored_env.names.get(name)
+        name = entry.get("name") if isinstance(entry, Mapping) else None
+        reason = context.facts.ignored_env.names.get(name) if isinstance(name, str) else None
         if reason is not None:
             raw = values.in_overlay("toolkit.env")
             place = (*_VALUES, "toolkit", "env", index) if raw else (*OWN, "toolkit", "env", name)
