@@ -53,7 +53,9 @@ def _ignored_environment(context: Context, values: Effective) -> Iterator[Diagno
     env: Any = values.get("toolkit.env")
     for index, entry in enumerate(env if isinstance(env, list) else ()):
         name = entry.get("name") if isinstance(entry, Mapping) else None
-        reason = context.facts.ignored_env.names.get(name) if isinstance(name, str) else None
+        if not isinstance(name, str):
+            continue
+        reason = context.facts.ignored_env.names.get(name)
         if reason is not None:
             raw = values.in_overlay("toolkit.env")
             place = (*_VALUES, "toolkit", "env", index) if raw else (*OWN, "toolkit", "env", name)
