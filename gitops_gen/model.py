@@ -577,6 +577,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     spec: ClusterSpec
     applications: tuple[Application, ...]
+    state: Mapping[str, Mapping[str, Json]] = {}
     permitted: tuple[ObjectIdentity, ...] = ()
     health_checks: tuple[HealthCheck, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
@@ -44,9 +45,11 @@ def plan_cluster(
     apps = [external_secrets(app, spec) for app in parts]
     if any(app.namespaces for app in apps):
         apps.append(namespaces_application(spec, apps))
+    state = locked_state(spec, apps)
     return Plan(
         spec=spec,
         applications=tuple(sorted(apps, key=lambda app: app.name)),
+        state=state,
         permitted=permitted(spec, components, apps),
         health_checks=(
             *_common_health_checks(catalog),
@@ -58,7 +61,7 @@ def plan_cluster(
             *namespace_conflicts(parts),
             *reserved_namespaces(spec, parts),
             *_unknown_window_apps(spec, apps),
-            *_state_changes(spec, apps, previous),
+            *_state_changes(spec, state, previous),
             *vanished(spec, previous),
         ),
     )
@@ -155,28 +158,49 @@ def _unknown_window_apps(spec: ClusterSpec, apps: Iterable[Application]) -> Iter
                 )
 
 
-def _state_changes(spec: ClusterSpec, apps: Iterable[Application], previous: State) -> Iterator[Diagnostic]:
-    for app in apps:
-        known = previous.get(app.name, {})
-        for path, value in app.state.items():
+def locked_state(spec: ClusterSpec, apps: Iterable[Application]) -> State:
+    """Return what may not change silently, by app; `root` stands for the cluster as a whole.
+
+    With another name, Argo CD or destination the old root would take its stacks down while the
+    new one is not applied yet.
+    """
+    to = spec.argocd.destination
+    own: dict[str, Json] = {
+        "metadata.name": spec.name,
+        "spec.argocd.namespace": spec.argocd.namespace,
+        "spec.argocd.destination": to.name or to.server or "in-cluster",
+    }
+    return {"root": own, **{app.name: app.state for app in apps if app.state}}
+
+
+def _state_changes(spec: ClusterSpec, state: State, previous: State) -> Iterator[Diagnostic]:
+    for app, values in state.items():
+        known = previous.get(app, {})
+        for path, value in values.items():
             if path in known and known[path] != value and not _accepted(spec, path, known[path], value):
-                yield _state_change(app, path, known[path], value)
+                yield _state_change(app, path, state_text(known[path]), state_text(value))
+
+
+def state_text(value: Json) -> str:
+    """Write a locked value as YAML would: strings as they are, the rest as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _accepted(spec: ClusterSpec, path: str, old: Json, new: Json) -> bool:
     return any(
         item.code == "locked-state-changed"
         and item.path == path
-        and item.from_value == str(old)
-        and item.to_value == str(new)
+        and item.from_value == state_text(old)
+        and item.to_value == state_text(new)
         for item in spec.accept
     )
 
 
-def _state_change(app: Application, path: str, old: Json, new: Json) -> Diagnostic:
+def _state_change(app: str, path: str, old: str, new: str) -> Diagnostic:
+    what = "this cluster" if app == "root" else f"app {app}"
     return Diagnostic(
         code="locked-state-changed",
-        message=f'{path} was "{old}" at the last render of app {app.name} and is "{new}" now: '
+        message=f'{path} was "{old}" at the last render of {what} and is "{new}" now: '
         "changing it loses data or tears running workloads down",
         path=parse_path(path),
         hint=f'set it back to "{old}", or release the change under spec.accept: '

@@ -103,7 +103,7 @@ def _lock(plan: Plan, inputs: Inputs, files: Mapping[str, str]) -> str:
         if isinstance(source, HelmSource)
     }
     digest = hashlib.sha256(json.dumps(dict(inputs.files), sort_keys=True).encode()).hexdigest()
-    state: dict[str, Json] = {app.name: dict(app.state) for app in plan.applications if app.state}
+    state: dict[str, Json] = {app: dict(values) for app, values in plan.state.items()}
     lock: Object = {
         "catalogue": inputs.catalog,
         "charts": charts,

@@ -12,7 +12,7 @@ from gitops_gen import argocd
 from gitops_gen.controller import ArgocdFacts, Document, check_documents
 from gitops_gen.diagnostics import Diagnostic, Path, Position, Severity, SpecError, errors
 from gitops_gen.model import Accept, Catalog, ClusterSpec, Component, Object, Plan, Traced
-from gitops_gen.plan import State, plan_cluster
+from gitops_gen.plan import State, plan_cluster, state_text
 from gitops_gen.render import documents
 from gitops_gen.spec.build import advertise, build_spec
 from gitops_gen.spec.document import check_document
@@ -152,8 +152,8 @@ def _matches(accept: Accept, item: Diagnostic, source_map: SourceMap) -> bool:
 
 def _is_used(accept: Accept, accepted: Iterable[Diagnostic], plan: Plan, source_map: SourceMap) -> bool:
     if accept.code == STATE_CODE:
-        states = (app.state for app in plan.applications)
-        return any(str(state.get(accept.path)) == accept.to_value for state in states)
+        values = (state[accept.path] for state in plan.state.values() if accept.path in state)
+        return any(state_text(value) == accept.to_value for value in values)
     return any(_matches(accept, item, source_map) for item in accepted)
 
 

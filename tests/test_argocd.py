@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from gitops_gen.diagnostics import SpecError
-from tests.specs import codes, compile_text, spec_text
+from tests.specs import codes, compile_text, findings, spec_text
 
 MONITORED = "gpuOperator: {enabled: true}\nmonitoring: {enabled: true}"
 
@@ -305,3 +306,23 @@ def test_changed_state_is_refused_and_released_by_an_accept() -> None:
     )
     assert codes(spec_text(accept), previous=previous) == []
     assert codes(spec_text(accept)) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        (lambda text: text.replace("name: test\n", "name: other\n", 1), "metadata.name"),
+        (lambda text: text.replace("{namespace: argocd}", "{namespace: gitops}"), "spec.argocd.namespace"),
+        (
+            lambda text: text.replace("{namespace: argocd}", "{destination: {name: prod}}"),
+            "spec.argocd.destination",
+        ),
+    ],
+)
+def test_cluster_cannot_move_silently(change: Callable[[str], str], path: str) -> None:
+    text = spec_text("argocd: {namespace: argocd}")
+    previous = compile_text(text).plan.state
+    (found,) = [item for item in findings(change(text), previous=previous) if item.severity == "error"]
+    assert found.code == "locked-state-changed"
+    assert found.message.startswith(f"{path} was ")
+    assert "at the last render of this cluster" in found.message

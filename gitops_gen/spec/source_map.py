@@ -150,4 +150,6 @@ def _child(node: Node, part: str | int) -> Node | None:
         return None if entry is None else entry.value
     if isinstance(node, Sequence) and isinstance(part, int) and 0 <= part < len(node.items):
         return node.items[part]
+    if isinstance(node, Sequence) and isinstance(part, str):
+        return next((item for item in node.items if item_name(item) == part), None)
     return None
