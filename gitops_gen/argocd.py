@@ -275,7 +275,12 @@ def git_revision(spec: ClusterSpec) -> str:
 
 def _helm(source: HelmSource, app: Application, spec: ClusterSpec) -> Iterator[Setting]:
     version = from_spec("components", app.component, "version")
-    yield put("repoURL", source.repo_url, from_fact(f"{app.component}: chart repository"))
+    repository = (
+        from_spec("registry", "charts", source.upstream_url)
+        if source.upstream_url
+        else from_fact(f"{app.component}: chart repository")
+    )
+    yield put("repoURL", source.repo_url, repository)
     yield put("chart", source.chart, from_fact(f"{app.component}: chart"))
     yield put("targetRevision", source.version, version)
     yield put(

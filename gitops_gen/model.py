@@ -228,9 +228,10 @@ class Secrets(Words, frozen=True, kw_only=True):
 
 
 class Registry(Words, frozen=True, kw_only=True):
-    """Mirrors of image registries and the pull Secrets that they need."""
+    """Mirrors of image registries and chart repositories, and the pull Secrets that images need."""
 
     mirrors: dict[str, str] = {}
+    charts: dict[str, str] = {}
     pull_secrets: tuple[str, ...] = ()
 
 
@@ -441,7 +442,8 @@ class ObjectIdentity(msgspec.Struct, frozen=True, kw_only=True):
 class HelmSource(msgspec.Struct, frozen=True, kw_only=True):
     """A chart at an exact version; OCI registries have a schemeless `repo_url`.
 
-    `objects` are the identities of what the chart makes with these values.
+    `objects` are the identities of what the chart makes with these values. `upstream_url` is
+    the repository that `repo_url` mirrors, empty for upstream's own.
     """
 
     repo_url: str
@@ -452,6 +454,7 @@ class HelmSource(msgspec.Struct, frozen=True, kw_only=True):
     objects: tuple[ObjectIdentity, ...] = ()
     skip_crds: bool = False
     api_versions: tuple[str, ...] = ()
+    upstream_url: str = ""
 
 
 class KustomizeSource(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from gitops_gen.catalog.charts import chart_objects, check_values
-from gitops_gen.diagnostics import Diagnostic, Path
+from gitops_gen.diagnostics import Diagnostic, Path, Severity
 from gitops_gen.model import (
     Application,
     Catalog,
@@ -40,7 +40,9 @@ def plan_cluster(
     """
     rendered = [item for item in components if spec.rendered(item.name)]
     parts = [
-        _finish(app, spec.components[item.name], item.facts) for item in rendered for app in item.plan(spec)
+        _finish(app, spec.components[item.name], item.facts, spec.registry.charts)
+        for item in rendered
+        for app in item.plan(spec)
     ]
     apps = [external_secrets(app, spec) for app in parts]
     if any(app.namespaces for app in apps):
@@ -57,6 +59,7 @@ def plan_cluster(
         ),
         diagnostics=(
             *_delivery(spec),
+            *_unreachable_charts(spec, parts),
             *_values_findings(parts, spec, rendered),
             *namespace_conflicts(parts),
             *reserved_namespaces(spec, parts),
@@ -86,9 +89,11 @@ def known_objects(source: HelmSource, facts: ComponentFacts, namespace: str) -> 
     return replace(source, objects=tuple(dict.fromkeys((*source.objects, *made))))
 
 
-def _finish(app: Application, part: ComponentSpec, facts: ComponentFacts) -> Application:
-    """Lay the user's overlay and sync choices over one planned Application."""
-    sources = tuple(_finish_source(source, app, part, facts) for source in app.sources)
+def _finish(
+    app: Application, part: ComponentSpec, facts: ComponentFacts, mirrors: Mapping[str, str]
+) -> Application:
+    """Lay the user's overlay, chart mirrors and sync choices over one planned Application."""
+    sources = tuple(_mirrored(_finish_source(source, app, part, facts), mirrors) for source in app.sources)
     sync = part.sync
     is_main = any(_is_main(source, facts) for source in sources)
     pruning = {None: app.pruning, True: Pruning.ON, False: Pruning.OFF}[sync.prune]
@@ -100,6 +105,12 @@ def _finish(app: Application, part: ComponentSpec, facts: ComponentFacts) -> App
         automated=app.automated if sync.automated is None else sync.automated,
         sync_options=tuple(dict.fromkeys((*app.sync_options, *sync.sync_options))),
     )
+
+
+def _mirrored(source: Source, mirrors: Mapping[str, str]) -> Source:
+    if isinstance(source, HelmSource) and source.repo_url in mirrors:
+        return replace(source, repo_url=mirrors[source.repo_url], upstream_url=source.repo_url)
+    return source
 
 
 def _finish_source(source: Source, app: Application, part: ComponentSpec, facts: ComponentFacts) -> Source:
@@ -133,6 +144,25 @@ def _values_findings(
             if isinstance(source, HelmSource) and _is_main(source, known) and part.values:
                 keys = known.chart_keys(source.chart, source.version)
                 yield from check_values(part.values, keys, _overlay_path(part.name))
+
+
+def _unreachable_charts(spec: ClusterSpec, apps: Iterable[Application]) -> Iterator[Diagnostic]:
+    """Without the Internet, Argo CD needs the charts from somewhere else, too."""
+    charts = {
+        source.repo_url: source.chart
+        for app in apps
+        for source in app.sources
+        if isinstance(source, HelmSource) and not source.upstream_url
+    }
+    for url, chart in sorted(charts.items()) if spec.air_gap else ():
+        yield Diagnostic(
+            code="chart-not-mirrored",
+            severity=Severity.WARNING,
+            message=f"airGap is on, but Argo CD would read chart {chart} from {url}",
+            path=("spec", "airGap"),
+            hint=f'add registry.charts: {{"{url}": https://…}}, or accept this where Argo CD itself '
+            "reaches the Internet",
+        )
 
 
 def _delivery(spec: ClusterSpec) -> Iterator[Diagnostic]:

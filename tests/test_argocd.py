@@ -326,3 +326,13 @@ def test_cluster_cannot_move_silently(change: Callable[[str], str], path: str) -
     assert found.code == "locked-state-changed"
     assert found.message.startswith(f"{path} was ")
     assert "at the last render of this cluster" in found.message
+
+
+def test_charts_come_from_their_mirror() -> None:
+    body = "registry: {charts: {'https://helm.ngc.nvidia.com/nvidia': 'https://charts.example.com/nvidia'}}"
+    made = documents(spec_text(body))
+    assert gpu_app(spec_text(body))["spec"]["sources"][0]["repoURL"] == "https://charts.example.com/nvidia"
+    assert made["apps/project.yaml"]["spec"]["sourceRepos"] == [
+        "https://charts.example.com/nvidia",
+        "https://git.example.com/platform/clusters.git",
+    ]

@@ -67,7 +67,7 @@ def test_check_lists_every_difference_and_writes_nothing(repo: Path, run: Run) -
     run("render")
     tree = repo / "clusters/test/rendered"
     spec = repo / "clusters/test/cluster.yaml"
-    spec.write_text(spec_text("argocd: {namespace: gitops}"), encoding="utf-8")
+    spec.write_text(spec_text("argocd: {prune: false}"), encoding="utf-8")
     (tree / "apps/gpu/gpu-operator/values.yaml").unlink()
     before = files(tree)
     ended = run("render", "--check")

@@ -20,6 +20,7 @@ from gitops_gen.components.network_operator.health import health_checks
 from gitops_gen.model import Application, HelmSource
 from tests.specs import codes, compile_text, findings, spec_text
 
+CHARTS = "charts: {'https://helm.ngc.nvidia.com/nvidia': r.example.com/c}"
 ALONE = "networkOperator: {enabled: true}"
 IPOIB = "{type: infiniband, rdma: sharedDevice, interfaces: [ibp24s0, ibp41s0], \
 network: {subnet: 192.168.100.0/22}}"
@@ -588,7 +589,7 @@ def test_longest_mirror_wins() -> None:
 def test_air_gap_needs_a_mirror_of_what_is_pulled_only() -> None:
     """The injector's image on ghcr.io is named by the SR-IOV operator, but never deployed."""
     sriov = pool("{type: roce, rdma: sriov, numVfs: 8, ofed: host, interfaces: [ens1f0np0]}")
-    body = "airGap: true\nregistry: {mirrors: {%s: r.example.com/m}}\n"
+    body = f"airGap: true\nregistry: {{mirrors: {{%s: r.example.com/m}}, {CHARTS}}}\n"
     assert codes(spec_text(body % "nvcr.io", pools=sriov, components=ALONE)) == []
     (found,) = findings(spec_text(body % "quay.io", pools=sriov, components=ALONE))
     assert (found.code, found.message) == (
@@ -610,7 +611,7 @@ def test_air_gap_needs_a_mirror_of_what_is_pulled_only() -> None:
 def test_air_gap_needs_packages_for_a_driver_built_on_the_node(
     fabric: str, ofed: str, wanted: list[str]
 ) -> None:
-    body = "airGap: true\nregistry: {mirrors: {nvcr.io: r.example.com/m}}\n"
+    body = f"airGap: true\nregistry: {{mirrors: {{nvcr.io: r.example.com/m}}, {CHARTS}}}\n"
     assert codes(spec_text(body, pools=pool(fabric), components=with_settings(f"ofed: {ofed}"))) == wanted
 
 

@@ -18,7 +18,7 @@ from gitops_gen.resources import Resources, template
 from gitops_gen.shell.exchange import interrupted, standing
 from gitops_gen.shell.specs import Reader, SpecFile
 from gitops_gen.spec.build import default_path
-from gitops_gen.spec.load import load_cluster
+from gitops_gen.spec.load import load_cluster, parse
 from gitops_gen.stages import Compiled, Knowledge, compile_cluster
 
 
@@ -130,8 +130,26 @@ def _unchanged(root: Path, digests: Mapping[str, str]) -> bool:
 def _previous(data: object, file: SpecFile, output: Path | None) -> State:
     target = _target(data, file, output)
     lock = read_lock(target) if target is not None else Lock()
+    if other_owner(file, lock) is not None:
+        return {}
     charts = {f"charts.{name}": version for name, version in lock.charts.items() if _is_version(version)}
     return {**lock.state, "charts": charts}
+
+
+def other_owner(file: SpecFile, lock: Lock) -> str | None:
+    """Return the spec that a tree was made from, if that is another one and is still there."""
+    sources = lock.spec.files
+    if file.source in sources:
+        return None
+    return next((source for source in sources if _is_cluster(file.repo_root, source)), None)
+
+
+def _is_cluster(repo_root: Path, source: str) -> bool:
+    try:
+        data = parse(Reader(repo_root)(source), source).data
+    except (OSError, ValueError, SpecError):
+        return False
+    return isinstance(data, dict) and data.get("kind") == "Cluster"
 
 
 def _is_version(text: str) -> bool:

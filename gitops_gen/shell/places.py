@@ -8,9 +8,8 @@ from pathlib import Path
 
 from gitops_gen.diagnostics import Diagnostic, Position, SpecError
 from gitops_gen.render import LOCK
-from gitops_gen.shell.cluster import read_lock
-from gitops_gen.shell.specs import Reader, SpecFile, display
-from gitops_gen.spec.load import parse
+from gitops_gen.shell.cluster import other_owner, read_lock
+from gitops_gen.shell.specs import SpecFile, display
 
 _HINT = "give each cluster a folder of its own with gitops.path"
 
@@ -44,22 +43,11 @@ def _collision(file: SpecFile, message: str) -> Diagnostic:
 
 def _other_owner(file: SpecFile, target: Path) -> Iterator[Diagnostic]:
     """Yield an error if the tree was made from another spec that is still there."""
-    sources = read_lock(target).spec.files
-    if file.source in sources:
-        return
-    for source in sources:
-        if _is_cluster(file.repo_root, source):
-            label = display(file.repo_root, source)
-            hint = f"{_HINT}; if {file.label} takes its place, remove {label} first"
-            yield _taken(target, f"this folder holds the tree of {label}", hint)
-
-
-def _is_cluster(repo_root: Path, source: str) -> bool:
-    try:
-        data = parse(Reader(repo_root)(source), source).data
-    except (OSError, ValueError, SpecError):
-        return False
-    return isinstance(data, dict) and data.get("kind") == "Cluster"
+    source = other_owner(file, read_lock(target))
+    if source is not None:
+        label = display(file.repo_root, source)
+        hint = f"{_HINT}; if {file.label} takes its place, remove {label} first"
+        yield _taken(target, f"this folder holds the tree of {label}", hint)
 
 
 def _around(target: Path) -> Iterator[Diagnostic]:
