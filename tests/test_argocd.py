@@ -336,3 +336,9 @@ def test_charts_come_from_their_mirror() -> None:
         "https://charts.example.com/nvidia",
         "https://git.example.com/platform/clusters.git",
     ]
+
+
+@pytest.mark.parametrize(("version", "confirmed"), [("3.3", False), ("3.4", True)])
+def test_costly_apps_wait_before_they_are_deleted(version: str, confirmed: bool) -> None:
+    policy = gpu_app(spec_text(f'argocd: {{version: "{version}"}}'))["spec"]["syncPolicy"]
+    assert ("Delete=confirm" in policy["syncOptions"]) is confirmed

@@ -132,7 +132,7 @@ def test_sealed_secrets_are_the_users_own() -> None:
     [
         (
             "",
-            "they wait for an approval before they prune it: `test-gpu-operator`, "
+            "they wait for an approval before they prune it or are deleted themselves: `test-gpu-operator`, "
             "`test-kube-prometheus-stack`, `test-namespaces`.",
         ),
         (
