@@ -11,27 +11,22 @@ from gitops_gen.components.cert_manager.metrics import metrics_application
 from gitops_gen.components.cert_manager.rules import check
 from gitops_gen.components.cert_manager.settings import CertManagerSettings
 from gitops_gen.components.cert_manager.values import chart_values
+from gitops_gen.components.parts import injected_certificates, main_chart, pull_secrets
 from gitops_gen.diagnostics import Diagnostic
 from gitops_gen.model import (
     Application,
     ClusterSpec,
     ComponentFacts,
     HealthCheck,
-    HelmSource,
-    IgnoreDifference,
     Json,
     NamespaceRequest,
     PoolResources,
     Pruning,
-    SecretRequest,
     from_fact,
     from_spec,
 )
-from gitops_gen.traced import collect
 
 _WAVE = -40
-_CA_BUNDLE = ".webhooks[]?.clientConfig.caBundle"
-_WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
 class CertManager(msgspec.Struct, frozen=True):
@@ -69,33 +64,17 @@ class CertManager(msgspec.Struct, frozen=True):
     def _chart(self, spec: ClusterSpec) -> Application:
         part = spec.components[self.name]
         settings = cast(CertManagerSettings, part.settings)
-        chart = cast(Any, self.facts.data)["charts"][0]
+        source = main_chart(self.facts, part, chart_values(spec, settings, self.facts))
         return Application(
-            name=chart["name"],
+            name=source.chart,
             component=self.name,
             stack=self.facts.stack,
             namespace=part.namespace,
             wave=_WAVE,
-            sources=(
-                HelmSource(
-                    repo_url=chart["repository"],
-                    chart=chart["name"],
-                    version=part.version,
-                    release_name=chart["name"],
-                    values=collect(chart_values(spec, settings, self.facts)),
-                ),
-            ),
+            sources=(source,),
             namespaces=(self._namespace(part.namespace, settings),),
-            secrets=tuple(_pull_secrets(spec, part.namespace)),
-            ignore_differences=tuple(
-                IgnoreDifference(
-                    group="admissionregistration.k8s.io",
-                    kind=kind,
-                    name="cert-manager-webhook",
-                    jq_path_expressions=(_CA_BUNDLE,),
-                )
-                for kind in _WEBHOOKS
-            ),
+            secrets=tuple(pull_secrets(spec, part.namespace, "cert-manager")),
+            ignore_differences=tuple(injected_certificates(f"{source.chart}-webhook")),
             pruning=Pruning.CONFIRM,
             state={f"spec.components.{self.name}.namespace": part.namespace},
             origins=(from_spec("components", self.name),),
@@ -110,17 +89,6 @@ class CertManager(msgspec.Struct, frozen=True):
             name=name,
             labels={"pod-security.kubernetes.io/enforce": level},
             origins=(from_fact(f"cert_manager/component.yaml: {source}"),),
-        )
-
-
-def _pull_secrets(spec: ClusterSpec, namespace: str) -> Iterator[SecretRequest]:
-    for name in spec.registry.pull_secrets:
-        yield SecretRequest(
-            namespace=namespace,
-            name=name,
-            keys=(".dockerconfigjson",),
-            purpose="pulling images of cert-manager",
-            type="kubernetes.io/dockerconfigjson",
         )
 
 

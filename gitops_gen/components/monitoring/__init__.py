@@ -10,14 +10,13 @@ import msgspec
 from gitops_gen.components.monitoring.rules import check
 from gitops_gen.components.monitoring.settings import MonitoringSettings
 from gitops_gen.components.monitoring.values import chart_values
+from gitops_gen.components.parts import injected_certificates, main_chart, pull_secrets
 from gitops_gen.diagnostics import Diagnostic
 from gitops_gen.model import (
     Application,
     ClusterSpec,
     ComponentFacts,
     HealthCheck,
-    HelmSource,
-    IgnoreDifference,
     Json,
     NamespaceRequest,
     PoolResources,
@@ -26,11 +25,8 @@ from gitops_gen.model import (
     from_fact,
     from_spec,
 )
-from gitops_gen.traced import collect
 
 _WAVE = -30
-_CA_BUNDLE = ".webhooks[]?.clientConfig.caBundle"
-_WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
 class Monitoring(msgspec.Struct, frozen=True):
@@ -60,25 +56,17 @@ class Monitoring(msgspec.Struct, frozen=True):
         part = spec.components[self.name]
         settings = cast(MonitoringSettings, part.settings)
         data = cast(Any, self.facts.data)
-        chart = data["charts"][0]
+        source = main_chart(self.facts, part, chart_values(spec, settings, self.facts))
         yield Application(
-            name=chart["name"],
+            name=source.chart,
             component=self.name,
             stack=self.facts.stack,
             namespace=part.namespace,
             wave=_WAVE,
-            sources=(
-                HelmSource(
-                    repo_url=chart["repository"],
-                    chart=chart["name"],
-                    version=part.version,
-                    release_name=chart["name"],
-                    values=collect(chart_values(spec, settings, self.facts)),
-                ),
-            ),
+            sources=(source,),
             namespaces=(_namespace(part.namespace, data["podSecurity"]),),
             secrets=tuple(_secrets(spec, settings, part.namespace, data)),
-            ignore_differences=tuple(_injected(chart["name"])),
+            ignore_differences=tuple(injected_certificates(f"{source.chart}-admission")),
             pruning=Pruning.CONFIRM,
             state=_state(part.namespace, settings),
             notes=tuple(_notes(spec, data["scrapers"])),
@@ -115,25 +103,7 @@ def _secrets(
             keys=("alertmanager.yaml",),
             purpose="Alertmanager's configuration",
         )
-    for name in spec.registry.pull_secrets:
-        yield SecretRequest(
-            namespace=namespace,
-            name=name,
-            keys=(".dockerconfigjson",),
-            purpose="pulling images of the monitoring stack",
-            type="kubernetes.io/dockerconfigjson",
-        )
-
-
-def _injected(release: str) -> Iterator[IgnoreDifference]:
-    """The certificate is written into the webhooks after Argo CD has applied them."""
-    for kind in _WEBHOOKS:
-        yield IgnoreDifference(
-            group="admissionregistration.k8s.io",
-            kind=kind,
-            name=f"{release}-admission",
-            jq_path_expressions=(_CA_BUNDLE,),
-        )
+    yield from pull_secrets(spec, namespace, "the monitoring stack")
 
 
 def _state(namespace: str, settings: MonitoringSettings) -> dict[str, Json]:

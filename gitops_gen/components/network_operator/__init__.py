@@ -14,6 +14,7 @@ from gitops_gen.components.network_operator.policy import attaches, operator_ofe
 from gitops_gen.components.network_operator.rules import check
 from gitops_gen.components.network_operator.settings import NetworkOperatorSettings, Ofed
 from gitops_gen.components.network_operator.values import chart_values
+from gitops_gen.components.parts import main_chart, pull_secrets
 from gitops_gen.diagnostics import Diagnostic
 from gitops_gen.model import (
     Application,
@@ -21,7 +22,6 @@ from gitops_gen.model import (
     ComponentFacts,
     DirectorySource,
     HealthCheck,
-    HelmSource,
     Json,
     NamespaceRequest,
     PoolResources,
@@ -72,14 +72,13 @@ class NetworkOperator(msgspec.Struct, frozen=True):
         """Yield the Application `network-operator`."""
         part = spec.components[self.name]
         data = cast(Any, self.facts.data)
-        chart = data["charts"][0]
         yield Application(
-            name=chart["name"],
+            name=data["charts"][0]["name"],
             component=self.name,
             stack=self.facts.stack,
             namespace=part.namespace,
             wave=_WAVE,
-            sources=self._sources(spec, chart),
+            sources=self._sources(spec),
             namespaces=(_namespace(spec, part.namespace, data),),
             secrets=tuple(_secrets(spec, part.namespace, cast(NetworkOperatorSettings, part.settings))),
             state={f"spec.components.{self.name}.namespace": part.namespace},
@@ -93,17 +92,11 @@ class NetworkOperator(msgspec.Struct, frozen=True):
         """Return the checks of the operator's kinds."""
         return health_checks()
 
-    def _sources(self, spec: ClusterSpec, chart: Any) -> tuple[Source, ...]:
+    def _sources(self, spec: ClusterSpec) -> tuple[Source, ...]:
         part = spec.components[self.name]
         settings = cast(NetworkOperatorSettings, part.settings)
         pools = fabric_pools(spec, self.facts)
-        helm = HelmSource(
-            repo_url=chart["repository"],
-            chart=chart["name"],
-            version=part.version,
-            release_name=chart["name"],
-            values=collect(chart_values(spec, settings, pools, self.facts)),
-        )
+        helm = main_chart(self.facts, part, chart_values(spec, settings, pools, self.facts))
         manifests = (
             *policies(spec, settings, pools, self.facts),
             *networks(spec, settings, pools, self.facts),
@@ -146,14 +139,7 @@ def _quota(namespace: str, data: Any) -> Iterator[Setting]:
 
 
 def _secrets(spec: ClusterSpec, namespace: str, settings: NetworkOperatorSettings) -> Iterator[SecretRequest]:
-    for name in spec.registry.pull_secrets:
-        yield SecretRequest(
-            namespace=namespace,
-            name=name,
-            keys=(".dockerconfigjson",),
-            purpose="pulling images of the Network Operator",
-            type="kubernetes.io/dockerconfigjson",
-        )
+    yield from pull_secrets(spec, namespace, "the Network Operator")
     config_maps = {
         spec.proxy.ca_config_map: "certificates for the network driver's container",
         settings.ofed.repo_config: "package repositories for the network driver's container",
