@@ -12,8 +12,7 @@ from gitops_gen import argocd
 from gitops_gen.emit import emit
 from gitops_gen.model import Application, HelmSource, Json, Manifest, Object, Plan, Traced
 from gitops_gen.readme import tree_readme
-
-LOCK = ".gitops-gen.lock"
+from gitops_gen.spec.place import LOCK
 
 
 class RenderedTree:

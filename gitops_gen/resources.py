@@ -66,12 +66,6 @@ def resources() -> Resources:
     )
 
 
-@lru_cache(maxsize=1)
-def digest() -> str:
-    """Return the digest of the compiled catalogue without loading it."""
-    return (_PACKAGE / "catalog" / "compiled.digest").read_text(encoding="ascii").strip()
-
-
 def data_folder(name: str) -> Path:
     """Return `schemas`, `templates` or `charts`: inside an installed wheel, else of the checkout."""
     installed = _PACKAGE / "_data" / name

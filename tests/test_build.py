@@ -18,7 +18,8 @@ from gitops_gen.model import (
     Requirement,
 )
 from gitops_gen.resources import resources
-from gitops_gen.spec.build import advertise, build_spec, default_path
+from gitops_gen.spec.build import advertise, build_spec
+from gitops_gen.spec.place import default_path
 from gitops_gen.spec.schema import cluster_schema
 from tests.specs import compile_text, spec_text
 

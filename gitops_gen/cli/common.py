@@ -83,8 +83,7 @@ def examine_all(specs: Iterable[Path] | None, *, strict: bool) -> list[Outcome]:
 
 def collisions(outcomes: Iterable[Outcome]) -> tuple[Diagnostic, ...]:
     """Return an error for each name or folder that several of the specs have."""
-    from gitops_gen.shell.cluster import name_collisions
-    from gitops_gen.shell.places import place_collisions
+    from gitops_gen.shell.places import name_collisions, place_collisions
 
     names: dict[str, list[str]] = {}
     places: dict[SpecFile, Path] = {}

@@ -89,8 +89,8 @@ def render(
 
 def refuse_collisions(files: tuple[SpecFile, ...], output: Path | None = None) -> None:
     """Raise SpecError if two specs name their Applications alike, or share a folder."""
-    from gitops_gen.shell.cluster import name_collisions, quick_look
-    from gitops_gen.shell.places import place_collisions
+    from gitops_gen.shell.lock import quick_look
+    from gitops_gen.shell.places import name_collisions, place_collisions
 
     if len(files) < 2:
         return
@@ -120,14 +120,14 @@ def run_all(files: tuple[SpecFile, ...], options: Options, jobs: int) -> Iterato
 
 def render_one(file: SpecFile, options: Options) -> Result:
     """Render one spec; nothing is read or written beyond digests when nothing changed."""
-    from gitops_gen.resources import digest
-    from gitops_gen.shell.cluster import current_tree
-    from gitops_gen.shell.places import refuse_taken
+    from gitops_gen.shell.lock import current_tree
     from gitops_gen.shell.specs import display
 
-    current = current_tree(file, options.output, digest())
+    current = current_tree(file, options.output)
     if current is not None and not options.strict:
         return Result(status=EXIT_FINE, diagnostics=(), lines=(f"{display(current, '.')}: unchanged",))
+    from gitops_gen.shell.places import refuse_taken
+
     outcome = examine(file, strict=options.strict, output=options.output)
     if outcome.prepared is None:
         return Result(status=EXIT_INVALID, diagnostics=outcome.diagnostics)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from gitops_gen.render import LOCK
+from gitops_gen.spec.place import LOCK
 
 Names = tuple[str, ...]
 """Paths below the tree's folder, sorted."""

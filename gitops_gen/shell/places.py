@@ -3,15 +3,50 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from gitops_gen.diagnostics import Diagnostic, Position, SpecError
-from gitops_gen.render import LOCK
-from gitops_gen.shell.cluster import other_owner, read_lock
+from gitops_gen.shell.lock import other_owner, read_lock
 from gitops_gen.shell.specs import SpecFile, display
+from gitops_gen.spec.place import LOCK
 
 _HINT = "give each cluster a folder of its own with gitops.path"
+
+
+def name_collisions(names: Mapping[str, list[str]]) -> tuple[Diagnostic, ...]:
+    """Return an error for each cluster name that stands in several specs.
+
+    A name that ends in another cluster's `-root` or `-stack-…` collides, too: Applications and
+    projects of both would have one name in one Argo CD.
+    """
+    found = [
+        Diagnostic(
+            code="cluster-name-collision",
+            message=f'cluster name "{name}" stands in {len(files)} specs: {", ".join(files)}',
+            hint="names of Applications start with the cluster's name: give each cluster its own",
+        )
+        for name, files in sorted(names.items())
+        if len(files) > 1
+    ]
+    for name in sorted(names):
+        for other in _taken_by(name, names):
+            found.append(
+                Diagnostic(
+                    code="cluster-name-collision",
+                    message=f'cluster name "{name}" is also what cluster "{other}" calls its own objects',
+                    hint="rename one of the two clusters",
+                )
+            )
+    return tuple(found)
+
+
+def _taken_by(name: str, names: Iterable[str]) -> list[str]:
+    known = set(names)
+    head, root, _ = name.rpartition("-root")
+    stack, middle, _ = name.partition("-stack-")
+    candidates = [head if root and name.endswith("-root") else "", stack if middle else ""]
+    return [item for item in candidates if item in known]
 
 
 def place_collisions(places: Mapping[SpecFile, Path]) -> tuple[Diagnostic, ...]:

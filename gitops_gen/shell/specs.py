@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from gitops_gen.diagnostics import Diagnostic, SpecError
+from gitops_gen.spec.place import SPEC_NAME
 
-SPEC_NAME = "cluster.yaml"
 _SKIPPED = frozenset({"rendered", "node_modules", "__pycache__"})
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitops_gen.diagnostics import Diagnostic, Position, SpecError, ToolError
-from gitops_gen.render import LOCK
 from gitops_gen.shell.exchange import Disk, Workplace, interrupted, standing, workplace
 from gitops_gen.shell.inventory import Inventory, Names, read, take_inventory
+from gitops_gen.spec.place import LOCK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
 import msgspec
@@ -28,6 +27,7 @@ from gitops_gen.model import (
     Storage,
     Sync,
 )
+from gitops_gen.spec.place import default_path
 from gitops_gen.spec.schema import fill_defaults
 
 _COMMON = ("enabled", "provided", "version", "namespace", "values", "sync")
@@ -109,13 +109,6 @@ def _join(first: PoolResources, second: PoolResources) -> PoolResources:
         labels={**first.labels, **second.labels},
         product=first.product or second.product,
     )
-
-
-def default_path(source: str, name: str) -> str:
-    """Return the tree's place for a spec file: `rendered` beside a `cluster.yaml`."""
-    file = PurePosixPath(source)
-    folder = file.parent if file.name == "cluster.yaml" else file.parent / name
-    return str(folder / "rendered")
 
 
 def _with_parts(written: Mapping[str, Any], chosen: Iterable[str]) -> dict[str, Any]:
