@@ -13,7 +13,7 @@ LAYERS = (
     "diagnostics model",
     "mask traced emit prose spec.load spec.text spec.resolve spec.compose spec.syntax spec.source_map "
     "spec.extends spec.merge spec.tree spec.schema spec.explain spec.checker spec.failure spec.faults "
-    "spec.wording spec.document",
+    "spec.wording spec.document spec.place",
     "catalog controller pools devices images spec.build spec.rules spec.versions",
     "components plan permitted namespaces secrets",
     "argocd render readme report stages",
