@@ -31,7 +31,7 @@ class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
     """One finding. `code` is a stable kebab-case word; `path` leads to the value in the spec.
 
     `position` stays None until `spec.load.SourceMap.locate` finds it from `path`; `on_key`
-    asks for the position of the key rather than of its value.
+    asks for the position of the key rather than of its value. `where` is `path` as people write it.
     """
 
     code: str
@@ -41,6 +41,7 @@ class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
     hint: str = ""
     position: Position | None = None
     on_key: bool = False
+    where: str = ""
 
 
 class SpecError(Exception):

@@ -116,6 +116,11 @@ def _text(item: Diagnostic, lines: Lines, color: bool) -> str:
         rows += [f"  {row}" for row in _source(line, at.column, color)]
     if item.hint:
         rows.append(f"  {_painted('hint', '1;32', color)}: {_visible(item.hint)}")
+    if item.severity is Severity.WARNING and item.where:
+        where = _visible(item.where)
+        path = f"'{where}'" if set(where) & set('[]{},"#:') else where
+        entry = f"{{code: {item.code}, path: {path}, reason: …}}"
+        rows.append(f"  {_painted('accept', '1;32', color)}: {entry}")
     return "\n".join(rows) + "\n"
 
 

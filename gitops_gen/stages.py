@@ -140,7 +140,7 @@ def _weigh(found: Sequence[Diagnostic], plan: Plan, source_map: SourceMap) -> tu
 
 
 def _is_accepted(item: Diagnostic, spec: ClusterSpec, source_map: SourceMap) -> bool:
-    return item.severity is Severity.WARNING and any(
+    return item.severity is not Severity.ERROR and any(
         _matches(accept, item, source_map) for accept in spec.accept
     )
 
@@ -161,7 +161,7 @@ def _unused(index: int, accept: Accept) -> Diagnostic:
     return Diagnostic(
         code="accept-unused",
         severity=Severity.WARNING,
-        message=f'nothing to accept: no warning "{accept.code}" at "{accept.path}"',
+        message=f'nothing to accept: no warning or notice "{accept.code}" at "{accept.path}"',
         path=("spec", "accept", index),
-        hint="remove the entry, or copy code and path from a warning of `validate --format json`",
+        hint="remove the entry, or copy what a warning prints after `accept:`",
     )

@@ -33,5 +33,5 @@ def _found(find: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
         return find()
     except ToolError as error:
         if os.environ.get("CI"):
-            pytest.fail(str(error))
-        pytest.skip(str(error))
+            pytest.fail(f"{error} (`make tools` fetches one)")
+        pytest.skip(f"{error} (`make tools` fetches one)")

@@ -32,7 +32,13 @@ def init(
     Example: gitops-gen init clusters/lab/cluster.yaml --gpu a100-sxm-80gb
     """
     from gitops_gen.shell.first_spec import write_first_spec
+    from gitops_gen.shell.specs import OUTSIDE_GIT, git_top
 
-    written = write_first_spec(path, name=name, distribution=distribution, gpu=gpu, repo_url=repo_url)
+    try:
+        written = write_first_spec(path, name=name, distribution=distribution, gpu=gpu, repo_url=repo_url)
+    except ValueError as error:
+        raise typer.BadParameter(f"no spec can be made of this: {error}") from error
     say(f"wrote {written}", err=True)
+    if git_top(written.parent) is None:
+        say(OUTSIDE_GIT, err=True)
     say(f"next: edit it, then `gitops-gen validate {written}` and `gitops-gen render {written}`", err=True)

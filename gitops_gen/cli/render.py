@@ -139,7 +139,7 @@ def render_one(file: SpecFile, options: Options) -> Result:
 
 
 def _write(outcome: Outcome, options: Options) -> Result:
-    from gitops_gen.shell.specs import display
+    from gitops_gen.shell.specs import OUTSIDE_GIT, display, git_top
     from gitops_gen.shell.tree import write_tree
 
     prepared = outcome.prepared
@@ -156,6 +156,8 @@ def _write(outcome: Outcome, options: Options) -> Result:
     told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     lines = [f"{display(target, '.')}: {told}"]
     lines += [f"  not ours, left alone: {name}" for name in written.foreign]
+    if options.output is None and git_top(target) is None:
+        lines.append(OUTSIDE_GIT)
     return Result(status=EXIT_FINE, diagnostics=outcome.diagnostics, lines=tuple(lines))
 
 

@@ -144,10 +144,10 @@ def _newest(name: str, candidates: Sequence[Candidate]) -> Program:
             continue
         if recent:
             return Program(name=name, usable=True, detail=f"{version} ({path})", argv=argv)
-        old.append(f"{path} is {version}")
+        old.append(f"{path} has {name} {version}")
     wanted = f"version {floor} or later is needed"
     found = f"; {', '.join(old)}" if old else "; none is on PATH or in .tools/bin"
-    return Program(name=name, usable=False, detail=f"{wanted}{found} (`make tools` fetches one)")
+    return Program(name=name, usable=False, detail=f"{wanted}{found}")
 
 
 def _helm_version(path: str) -> str:

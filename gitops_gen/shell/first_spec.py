@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from gitops_gen.diagnostics import Diagnostic, SpecError
+from gitops_gen.diagnostics import Diagnostic, SpecError, errors
 from gitops_gen.emit import emit
 from gitops_gen.model import Object
 from gitops_gen.resources import resources
@@ -24,7 +24,8 @@ _NOT_DNS = re.compile(r"[^a-z0-9-]+")
 def write_first_spec(path: Path, *, name: str | None, distribution: str, gpu: str, repo_url: str) -> Path:
     """Write a first spec and the schema for editors; SpecError if the spec exists already.
 
-    A folder gets a `cluster.yaml`. The spec's first line leads editors to the schema.
+    ValueError says which choices make no spec. A folder gets a `cluster.yaml`. The spec's first
+    line leads editors to the schema.
     """
     file = path / "cluster.yaml" if path.is_dir() or not path.suffix else path
     if file.exists():
@@ -70,8 +71,15 @@ def _name(file: Path) -> str:
 
 
 def _check(document: Object, source: str) -> None:
-    """Raise SpecError if the choices make no spec that can be rendered."""
-    compile_cluster(parse(emit(document).encode(), source), source, knowledge(resources()))
+    """Raise ValueError if the choices make no spec that can be rendered."""
+    try:
+        compile_cluster(parse(emit(document).encode(), source), source, knowledge(resources()))
+    except SpecError as error:
+        found = [
+            f"{item.message} ({item.hint})" if item.hint else item.message
+            for item in errors(error.diagnostics)
+        ]
+        raise ValueError("; ".join(found)) from error
 
 
 def _first_os(distribution: str) -> str | None:

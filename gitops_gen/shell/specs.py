@@ -13,6 +13,11 @@ import msgspec
 from gitops_gen.diagnostics import Diagnostic, SpecError
 from gitops_gen.spec.place import SPEC_NAME
 
+IGNORE_FILE = ".gitops-gen-ignore"
+OUTSIDE_GIT = (
+    "note: this is no Git work tree, so paths in the tree are relative to the spec's own folder; "
+    "run `git init` at the top of the repository that Argo CD reads"
+)
 _SKIPPED = frozenset({"rendered", "node_modules", "__pycache__"})
 
 
@@ -64,7 +69,8 @@ def display(repo_root: Path, source: str) -> str:
 def find_specs(arguments: Iterable[Path]) -> tuple[SpecFile, ...]:
     """Return the specs that the arguments name: files, or every `cluster.yaml` below a folder.
 
-    Without arguments: every `cluster.yaml` of the work tree. SpecError if there is none.
+    Without arguments: every `cluster.yaml` of the work tree. Folders below that hold a file
+    `.gitops-gen-ignore` are left out. SpecError if there is none.
     """
     given = tuple(arguments)
     if not given:
@@ -99,7 +105,9 @@ def _named(argument: Path) -> Iterator[Path]:
 def _below(folder: Path) -> Iterator[Path]:
     for at, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
-        if SPEC_NAME in files:
+        if IGNORE_FILE in files and Path(at) != folder:
+            folders.clear()
+        elif SPEC_NAME in files:
             yield Path(at) / SPEC_NAME
 
 

@@ -121,7 +121,7 @@ class SourceMap(msgspec.Struct, frozen=True, kw_only=True):
         if item.position is not None or not item.path:
             return item
         find = self.key if item.on_key else self.value
-        return replace(item, position=find(item.path))
+        return replace(item, position=find(item.path), where=self.show(item.path))
 
     def _walk(self, path: Path) -> list[Node]:
         """Return the nodes from the root along `path`, as far as the text has them."""
