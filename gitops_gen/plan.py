@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from gitops_gen.catalog.charts import chart_objects, check_values
+from gitops_gen.catalog.secret_values import secret_values
 from gitops_gen.diagnostics import Diagnostic, Path, Severity
 from gitops_gen.model import (
     Application,
@@ -144,6 +145,7 @@ def _values_findings(
             if isinstance(source, HelmSource) and _is_main(source, known) and part.values:
                 keys = known.chart_keys(source.chart, source.version)
                 yield from check_values(part.values, keys, _overlay_path(part.name))
+                yield from secret_values(part.values, keys, _overlay_path(part.name))
 
 
 def _unreachable_charts(spec: ClusterSpec, apps: Iterable[Application]) -> Iterator[Diagnostic]:

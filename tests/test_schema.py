@@ -485,7 +485,7 @@ def test_bad_key_is_marked_at_the_key() -> None:
     found = _one(cluster(registry={"mirrors": {"https://nvcr.io": "registry.example.com"}}))
     assert found.message == (
         '"https://nvcr.io" cannot be a key under "mirrors"; '
-        "it must be a registry, or a path in one, without https://"
+        "it must be a registry, or a path in one, without https:// and without a slash at its end"
     )
     assert found.hint == 'did you mean "nvcr.io"?'
     assert found.on_key
