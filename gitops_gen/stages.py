@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from gitops_gen import argocd
 from gitops_gen.controller import ArgocdFacts, Document, check_documents
+from gitops_gen.devices import unmanaged
 from gitops_gen.diagnostics import Diagnostic, Path, Position, Severity, SpecError, errors
 from gitops_gen.model import Accept, Catalog, ClusterSpec, Component, Object, Plan, Traced
 from gitops_gen.plan import State, plan_cluster, state_text
@@ -63,7 +64,7 @@ def compile_cluster(
     enabled = [item for item in knowledge.components if item.name in built.spec.components]
     versions = version_rules(built.spec, enabled)
     _stage(found, (*built.diagnostics, *versions), loaded.source_map)
-    basic = tuple(base_rules(built.spec, knowledge.catalog))
+    basic = (*base_rules(built.spec, knowledge.catalog), *unmanaged(built.spec, knowledge.components))
     _stage(found, basic, loaded.source_map)
     spec = advertise(built.spec, enabled, knowledge.catalog)
     own = (fault for item in enabled for fault in item.rules(spec, _state_of(known)))

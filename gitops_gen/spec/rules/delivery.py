@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from ipaddress import ip_network
 
 from gitops_gen.catalog.versions import Version
 from gitops_gen.controller.cron import schedule_fault
@@ -133,6 +134,33 @@ def window_time_zones(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnosti
             )
 
 
+def proxy_exceptions(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnostic]:
+    """Warn of a proxy that pods would use to reach the API server and each other."""
+    if spec.proxy.http is None and spec.proxy.https is None:
+        return
+    missing = []
+    if not any(_is_network(item) for item in spec.proxy.no_proxy):
+        missing.append("the networks of services, pods and nodes, such as 10.0.0.0/8")
+    if not any(item.lstrip("*.") in ("svc", "cluster.local") for item in spec.proxy.no_proxy):
+        missing.append(".svc and .cluster.local")
+    if missing:
+        yield warning(
+            "proxy-without-exceptions",
+            "noProxy leaves the cluster itself out: pods would reach the API server and each other "
+            "through the proxy",
+            ("spec", "proxy", "noProxy") if spec.proxy.no_proxy else ("spec", "proxy"),
+            f"add {' and '.join(missing)}",
+        )
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return True
+
+
 RULES = (
     credentials,
     plain_http,
@@ -141,4 +169,5 @@ RULES = (
     supported_argocd,
     window_schedules,
     window_time_zones,
+    proxy_exceptions,
 )
