@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -260,6 +261,15 @@ def test_explain_documents_a_field_and_suggests_the_nearest(repo: Path, run: Run
     assert ended.status == 0
     assert "accelerator" in ended.out.lower()
     assert run("explain", "nodePools.gpus").status == 2
+
+
+def test_explain_lists_values_and_every_level_below(repo: Path, run: Run) -> None:
+    flat = run("explain", "nodePools.fabric").out
+    assert "rdma          string (required): sharedDevice | hostDevice | sriov\n" in flat
+    assert "network.subnet" not in flat
+    deep = run("explain", "nodePools.fabric", "--recursive").out
+    assert "network.subnet" in deep
+    assert re.search(r"network\.perNodeBlockSize +integer, default 32\n", deep)
 
 
 def test_schema_is_the_published_one(repo: Path, run: Run) -> None:

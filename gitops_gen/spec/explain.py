@@ -13,12 +13,17 @@ from gitops_gen.spec.wording import first_sentence, kind_of, quoted
 
 
 class Child(msgspec.Struct, frozen=True, kw_only=True):
-    """A key of an object; `description` is the first sentence, `required` that it must be set."""
+    """A key of an object; `description` is the first sentence, `required` that it must be set.
+
+    `name` is a path where keys of several levels are listed.
+    """
 
     name: str
     type: str
     description: str
     required: bool
+    default: Any = None
+    allowed: tuple[Any, ...] = ()
 
 
 class Explained(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,18 +50,19 @@ class UnknownPathError(KeyError):
         super().__init__(f'the spec has no "{path}"{advice}')
 
 
-def explain(schema: Schema, path: str) -> Explained:
+def explain(schema: Schema, path: str, *, recursive: bool = False) -> Explained:
     """Describe the part at a path such as `nodePools.gpu.mig` or `gpuOperator.driver`.
 
-    `spec.` and `components.` may be left out, list items are written with `[]` or not at all.
-    Any other path raises UnknownPathError.
+    Its keys are listed, with `recursive` also the keys below them. `spec.` and `components.` may
+    be left out, list items are written with `[]` or not at all. Any other path raises
+    UnknownPathError.
     """
     whole = part_for(schema)
     words = [word for word in re.sub(r"\[[^\]]*\]", "", path).split(".") if word]
     for prefix in ([], ["spec"], ["spec", "components"]):
         found = _descend(whole, [*prefix, *words])
         if found is not None and (words or not prefix):
-            return _explained(*found)
+            return _explained(*found, recursive=recursive)
     raise UnknownPathError(path, _nearest(whole, path))
 
 
@@ -85,9 +91,17 @@ def _facts(found: Explained) -> Iterator[tuple[str, str]]:
 def _child_rows(children: tuple[Child, ...]) -> Iterator[str]:
     width = max(len(child.name) for child in children)
     for child in children:
-        mark = " (required)" if child.required else ""
-        yield f"    {child.name:<{width}}  {child.type}{mark}"
+        yield f"    {child.name:<{width}}  {child.type}{''.join(_marks(child))}"
         yield f"    {'':<{width}}  {child.description}"
+
+
+def _marks(child: Child) -> Iterator[str]:
+    if child.required:
+        yield " (required)"
+    if child.allowed:
+        yield f": {' | '.join(str(value) for value in child.allowed)}"
+    if child.default not in (None, {}, []):
+        yield f", default {quoted(child.default)}"
 
 
 def _descend(schema: Schema, words: list[str]) -> tuple[Schema, str, bool] | None:
@@ -111,7 +125,7 @@ def _free(schema: Schema, word: str) -> Schema | None:
     return step(schema, word)
 
 
-def _explained(schema: Schema, path: str, required: bool) -> Explained:
+def _explained(schema: Schema, path: str, required: bool, *, recursive: bool) -> Explained:
     inner = _item(schema)
     return Explained(
         path=path,
@@ -121,17 +135,24 @@ def _explained(schema: Schema, path: str, required: bool) -> Explained:
         default=schema.get("default"),
         allowed=_allowed(schema),
         must_be=str(schema.get("x-error") or inner.get("x-error", "")),
-        children=tuple(
-            Child(
-                name=name,
-                type=kind_of(below),
-                description=first_sentence(str(below.get("description", ""))),
-                required=name in inner.get("required", ()),
-            )
-            for name, below in properties(inner).items()
-        ),
+        children=tuple(_children(inner, "", recursive)),
         examples=tuple(schema.get("examples", ())),
     )
+
+
+def _children(schema: Schema, prefix: str, recursive: bool) -> Iterator[Child]:
+    for name, below in properties(schema).items():
+        yield Child(
+            name=prefix + name,
+            type=kind_of(below),
+            description=first_sentence(str(below.get("description", ""))),
+            required=name in schema.get("required", ()),
+            default=below.get("default"),
+            allowed=_allowed(below),
+        )
+        if recursive:
+            brackets = "[]" if "items" in below else ""
+            yield from _children(_item(below), f"{prefix}{name}{brackets}.", recursive)
 
 
 def _allowed(schema: Schema) -> tuple[Any, ...]:

@@ -12,11 +12,9 @@ from gitops_gen.spec.tree import Schema, part_for
 
 if TYPE_CHECKING:
     from gitops_gen.diagnostics import Diagnostic, Path
-    from gitops_gen.spec.explain import Explained
     from gitops_gen.spec.failure import Raw
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_ID = "https://gitops-gen.dev/schemas/v1alpha1/cluster.schema.json"
 _NEEDED = ("required", "minItems", "minProperties", "if", "then", "else", "dependentRequired")
 
 
@@ -48,7 +46,6 @@ def cluster_schema(base: Schema, fragments: Mapping[str, Schema]) -> ClusterSche
     return ClusterSchema(
         {
             "$schema": _DIALECT,
-            "$id": _ID,
             "title": whole.pop("title"),
             "description": whole["description"],
             "type": "object",
@@ -113,20 +110,6 @@ def fill_defaults(data: Any, schema: Schema) -> Any:
     """
     kind = data.get("kind") if isinstance(data, dict) else None
     return _fill(data, part_for(schema, kind))
-
-
-def explain(schema: Schema, path: str) -> Explained:
-    """Describe the part of a spec at a dotted path; KeyError names the nearest one if there is none."""
-    from gitops_gen.spec import explain as module
-
-    return module.explain(schema, path)
-
-
-def explained_text(found: Explained) -> str:
-    """Write what `explain` found for a terminal."""
-    from gitops_gen.spec import explain as module
-
-    return module.explained_text(found)
 
 
 def _fill(value: Any, schema: Schema) -> Any:
