@@ -246,7 +246,7 @@ def test_why_explains_applications_too(repo: Path, run: Run) -> None:
     ("target", "message"),
     [
         ("nosuch", "no app 'nosuch'; there are: gpu-operator, namespaces"),
-        ("gpu-operator:driver.version", "gpu-operator does not set 'driver.version'"),
+        ("gpu-operator:driver.verson", "gpu-operator does not set 'driver.verson'"),
         ("gpu-operator:a[", "not a values path"),
     ],
 )
@@ -557,3 +557,16 @@ def test_warning_shows_the_entry_that_accepts_it(repo: Path, run: Run, text: str
     entry = shown.removeprefix("  accept: ").replace("…", "known")
     spec.write_text(text.replace("spec:\n", f"spec:\n  accept: [{entry}]\n", 1), encoding="utf-8")
     assert run("validate", "--strict") == Ended(0, "", "the spec is valid\n")
+
+
+def test_why_takes_names_of_clusters_and_components(repo: Path, run: Run) -> None:
+    by_path = run("why", "clusters/test", "gpu-operator:operator")
+    assert by_path.status == 0
+    assert run("why", "test", "gpuOperator:operator") == by_path
+    assert run("plan", "test").out == run("plan", "clusters/test").out
+
+
+def test_why_says_when_the_charts_default_applies(repo: Path, run: Run) -> None:
+    assert run("why", "test", "gpu-operator:driver.rdma.enabled").out == (
+        "driver.rdma.enabled = false\n    chart: default of gpu-operator v26.7.0; this tree does not set it\n"
+    )

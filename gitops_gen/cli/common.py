@@ -95,10 +95,14 @@ def collisions(outcomes: Iterable[Outcome]) -> tuple[Diagnostic, ...]:
 
 
 def one_spec(spec: Path | None) -> Outcome:
-    """Check the one spec that a command works on; exit status 3 with its findings if it is invalid."""
+    """Check the one spec that a command works on: a file, a folder, or the name of a cluster.
+
+    SpecError with its findings if it is invalid.
+    """
     from gitops_gen.shell.specs import find_specs
 
-    files = find_specs([spec] if spec else ())
+    files = _by_name(str(spec)) if spec and not spec.exists() else ()
+    files = files or find_specs([spec] if spec else ())
     if len(files) > 1:
         names = ", ".join(file.label for file in files)
         raise typer.BadParameter(f"several specs here, name one of them: {names}")
@@ -106,6 +110,18 @@ def one_spec(spec: Path | None) -> Outcome:
     if outcome.prepared is None:
         raise SpecError(outcome.diagnostics)
     return outcome
+
+
+def _by_name(name: str) -> tuple[SpecFile, ...]:
+    """Return the specs of the work tree whose cluster has that name."""
+    from gitops_gen.shell.lock import quick_look
+    from gitops_gen.shell.specs import find_specs
+
+    try:
+        files = find_specs(())
+    except SpecError:
+        return ()
+    return tuple(file for file in files if (seen := quick_look(file)) is not None and seen[0] == name)
 
 
 def exit_status(outcomes: Iterable[Outcome]) -> int:

@@ -22,7 +22,10 @@ def register(app: typer.Typer) -> None:
 
 
 def plan(
-    spec: Annotated[Path | None, typer.Argument(help="The spec file.", show_default=False)] = None,
+    spec: Annotated[
+        Path | None,
+        typer.Argument(help="The spec file, its folder, or the name of the cluster.", show_default=False),
+    ] = None,
     form: PrintFormat = ResultFormat.TEXT,
 ) -> None:
     """Print what would be rendered.

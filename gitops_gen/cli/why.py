@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def why(
-    cluster: Annotated[Path, typer.Argument(help="The spec file, or the folder that holds it.")],
+    cluster: Annotated[Path, typer.Argument(help="The spec file, its folder, or the name of the cluster.")],
     target: Annotated[
         str,
         typer.Argument(
@@ -62,6 +62,9 @@ def find_app(compiled: Compiled, name: str) -> Application:
     for app in apps:
         if name in (app.name, f"{prefix}{app.name}"):
             return app
+    for app in apps:
+        if name == app.component:
+            return app
     raise typer.BadParameter(f"no app {name!r}; there are: {', '.join(app.name for app in apps)}")
 
 
@@ -76,10 +79,26 @@ def explain_key(compiled: Compiled, app: Application, path: str) -> Iterator[dic
         raise typer.BadParameter(str(error)) from error
     found = list(_leaves(document, at))
     if not found:
-        raise typer.BadParameter(f"{app.name} does not set {path!r}")
+        yield _chart_default(app, path)
+        return
     for leaf, value in found:
         reasons = [_reason(item, compiled) for item in origins_of(document, leaf)]
         yield {"path": prefix + format_path(leaf), "value": _shown(leaf, value), "because": reasons}
+
+
+def _chart_default(app: Application, path: str) -> dict[str, object]:
+    """Return the chart's own value of a key that the tree does not set; a usage error if it has none."""
+    from gitops_gen.model import HelmSource
+    from gitops_gen.resources import resources
+
+    charts = [item for item in app.sources if isinstance(item, HelmSource)]
+    for item in resources().components if charts else ():
+        if item.name == app.component:
+            keys = item.facts.chart_keys(charts[0].chart, charts[0].version)
+            if "default" in keys.keys.get(path, {}):
+                reason = f"chart: default of {keys.chart} {keys.version}; this tree does not set it"
+                return {"path": path, "value": keys.keys[path]["default"], "because": [reason]}
+    raise typer.BadParameter(f"{app.name} does not set {path!r}")
 
 
 def _shown(leaf: KeyPath, value: Json) -> Json:
@@ -102,7 +121,7 @@ def _document(compiled: Compiled, app: Application, path: str) -> tuple[Traced, 
     if path == "application" or path.startswith("application."):
         made = argocd.application(app, compiled.plan.spec)
         return made, path.removeprefix("application").removeprefix("."), "application."
-    file, hash_sign, rest = path.partition("#")
+    file, hash_sign, rest = path.removeprefix("manifests/").partition("#")
     taken: dict[str, Traced] = {}
     for manifest in app.manifests:
         taken[manifest_file(manifest, taken)] = manifest.object
