@@ -62,6 +62,7 @@ KEYWORDS = frozenset(
         "multipleOf",
         "x-error",
         "x-uniqueBy",
+        "x-instead",
         "x-version",
     )
 )
@@ -762,3 +763,21 @@ def test_editors_reach_the_right_part_by_kind() -> None:
     assert editor.is_valid(base)
     assert not editor.is_valid({**base, "kind": "Cluster"})
     assert not editor.is_valid({**base, "spec": {"env": "live"}})
+
+
+@pytest.mark.parametrize(
+    ("pool", "hint"),
+    [
+        ({"labels": {"a": "b"}}, "`nodeSelector` finds the nodes of a pool by their labels"),
+        ({"tolerations": []}, "write the `taints` of the nodes; tolerations follow from them"),
+        ({"count": 4}, "`nodes` is the number of nodes, `gpu.count` that of GPUs in each"),
+    ],
+)
+def test_names_that_people_try_lead_to_the_right_one(pool: dict[str, Any], hint: str) -> None:
+    found = _one(cluster(nodePools=[{"name": "a", "nodes": 1, **pool}]))
+    assert (found.code, found.hint) == ("unknown-key", hint)
+
+
+def test_systems_are_known_by_their_usual_names() -> None:
+    found = _one(cluster(nodePools=[{"name": "a", "nodes": 1, "os": "amazon-linux-2023"}]))
+    assert found.hint.startswith("write al2023-nvidia for NVIDIA's AMI of EKS, else al2023; known: ")

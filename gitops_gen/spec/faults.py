@@ -60,8 +60,11 @@ def _unknown_key(failure: Failure, key: str) -> Diagnostic:
 
 
 def _key_advice(key: str, schema: Schema, whole: Schema) -> str:
-    """Say what was meant: a name much alike, the place where the key belongs, a name like it."""
+    """Say what was meant: what people look for here, a name much alike, where the key belongs."""
     known = properties(schema)
+    instead = schema.get("x-instead", {}).get(key)
+    if instead is not None:
+        return str(instead)
     near = nearest(key, known, 0.8)
     if near is not None:
         return f'did you mean "{near}"?'
@@ -183,6 +186,9 @@ def _not_among(failure: Failure, allowed: list[Any]) -> Diagnostic:
     shown = failure.written if isinstance(value, str) else value
     others = [kind_of(one) for one in branches(failure.schema) if "enum" not in one]
     known = " or ".join([f"known: {listed(allowed)}", *(article(kind) for kind in others)])
+    instead = failure.schema.get("x-instead", {}).get(value) if isinstance(value, str) else None
+    if instead is not None:
+        known, near = f"{instead}; {known}", None
     return Diagnostic(
         code="unknown-value",
         message=f"{quoted(shown)} is not a known value of {failure.name}",
