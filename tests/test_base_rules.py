@@ -414,3 +414,38 @@ def test_key_template_is_filled_in_wholly(template: str, message: str | None) ->
 def test_kubernetes_is_at_version_one(version: str, codes: list[str]) -> None:
     text = spec_text(f'kubernetes: {{version: "{version}", distribution: kubeadm}}')
     assert [item.code for item in _own(text)] == codes
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("1G.10GB", 'did you mean "1g.10gb"?'),
+        ("mig-1g.10gb", 'did you mean "1g.10gb"?'),
+        ("all-1g.10gb.me", 'did you mean "1g.10gb+me"?'),
+        ("all-balanced", "all-balanced is a layout of several profiles: write it as `layout`"),
+    ],
+)
+def test_other_names_of_a_mig_profile_are_understood(written: str, meant: str) -> None:
+    pool = (
+        "- {name: a, nodes: 1, os: ubuntu-24.04, nodeSelector: {a: b}, "
+        f"gpu: {{model: a100-sxm-80gb, count: 8, mig: {{profile: {written}}}}}}}\n"
+    )
+    text = spec_text(pools=pool, components="gpuOperator: {enabled: true, mig: {strategy: mixed}}")
+    assert [(item.code, item.hint) for item in findings(text)] == [("mig-profile-unknown", meant)]
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "hint"),
+    [
+        ("1.30", "choose gpuOperator v25.10.1, or upgrade the cluster first"),
+        ("1.20", "upgrade the cluster first"),
+    ],
+)
+def test_the_version_that_fits_an_old_cluster_is_named(kubernetes: str, hint: str) -> None:
+    text = spec_text(f'kubernetes: {{version: "{kubernetes}", distribution: kubeadm}}')
+    assert [item.hint for item in findings(text) if item.code == "kubernetes-too-old"] == [hint]
+
+
+def test_version_without_its_v_is_understood() -> None:
+    (found,) = findings(spec_text(components="gpuOperator: {enabled: true, version: 26.7.0}"))
+    assert found.hint.startswith('did you mean "v26.7.0"? ')

@@ -44,7 +44,7 @@ def _version(part: ComponentSpec, item: Component, spec: ClusterSpec) -> Iterato
             code="unknown-version",
             message=f'{part.name} version "{part.version}" {why}',
             path=path,
-            hint=f"versions that can be rendered: {', '.join(readable)}",
+            hint=_meant(part.version, readable) + f"versions that can be rendered: {', '.join(readable)}",
         )
         return
     if facts.get("state") == "superseded":
@@ -54,19 +54,30 @@ def _version(part: ComponentSpec, item: Component, spec: ClusterSpec) -> Iterato
             message=f"{part.name} {part.version} is superseded by {item.facts.version}",
             path=path,
         )
-    yield from _kubernetes(part, facts.get("kubernetes", {}), spec)
+    yield from _kubernetes(part, versions, spec)
 
 
-def _kubernetes(part: ComponentSpec, bounds: dict[str, str], spec: ClusterSpec) -> Iterator[Diagnostic]:
+def _meant(version: str, known: Iterable[str]) -> str:
+    """Name the version that differs by a `v` or by what stands behind the numbers only."""
+    for name in known:
+        if name.removeprefix("v") == version.removeprefix("v").split("-")[0].split("+")[0]:
+            return f'did you mean "{name}"? '
+    return ""
+
+
+def _kubernetes(part: ComponentSpec, versions: dict[str, Any], spec: ClusterSpec) -> Iterator[Diagnostic]:
     chosen = Version.parse(spec.kubernetes.version)
+    bounds = versions[part.version].get("kubernetes", {})
     floor, ceiling = bounds.get("min"), bounds.get("max")
+    fitting = [name for name, facts in versions.items() if _supports(facts.get("kubernetes", {}), chosen)]
+    other = f"choose {part.name} {' or '.join(fitting)}" if fitting else ""
     if floor is not None and chosen.minor < Version.parse(floor).minor:
         yield Diagnostic(
             code="kubernetes-too-old",
             message=f"{part.name} {part.version} needs Kubernetes {floor} or later, "
             f"the cluster has {spec.kubernetes.version}",
             path=("spec", "kubernetes", "version"),
-            hint=f"choose an older {part.name}, or upgrade the cluster first",
+            hint=f"{other}, or upgrade the cluster first" if other else "upgrade the cluster first",
         )
     if ceiling is not None and chosen.minor > Version.parse(ceiling).minor:
         yield Diagnostic(
@@ -75,5 +86,11 @@ def _kubernetes(part: ComponentSpec, bounds: dict[str, str], spec: ClusterSpec) 
             message=f"{part.name} {part.version} is supported up to Kubernetes {ceiling}, "
             f"the cluster has {spec.kubernetes.version}",
             path=("spec", "kubernetes", "version"),
-            hint=f"choose a newer {part.name} where there is one",
+            hint=other or "no catalogued version supports it yet",
         )
+
+
+def _supports(bounds: dict[str, str], chosen: Version) -> bool:
+    floor, ceiling = bounds.get("min"), bounds.get("max")
+    above = floor is None or chosen.minor >= Version.parse(floor).minor
+    return above and (ceiling is None or chosen.minor <= Version.parse(ceiling).minor)

@@ -109,9 +109,21 @@ def _unknown(known: Accelerator, name: str, path: Path) -> Iterator[Diagnostic]:
             code="mig-profile-unknown",
             message=unknown_profile(known, name),
             path=path,
-            hint="the memory in a profile's name is that of the model; take the size from its own list",
+            hint=_meant(known, name),
             on_key=path[-2] == "profiles",
         )
+
+
+def _meant(known: Accelerator, name: str) -> str:
+    """Say what was meant by a layout's or a resource's name, or by a profile of another model."""
+    bare = name.lower().removeprefix("nvidia.com/").removeprefix("mig-").removeprefix("all-")
+    if bare == "balanced":
+        return "all-balanced is a layout of several profiles: write it as `layout`"
+    if bare in ("disabled", "enabled"):
+        return "leave `mig` out for whole GPUs"
+    if profile(known, bare.replace(".me", "+me")) is not None:
+        return f'did you mean "{bare.replace(".me", "+me")}"?'
+    return "the memory in a profile's name is that of the model; take the size from its own list"
 
 
 def _listed(numbers: list[int]) -> str:
