@@ -16,7 +16,7 @@ demo: $(STAMP)
 	@echo "The tree of the example cluster k3s-lab is in build/k3s-lab. Next:"
 	@echo "  read build/k3s-lab/README.md and clusters/k3s-lab/cluster.yaml"
 	@echo "  $(BIN)/gitops-gen why clusters/k3s-lab gpu-operator:toolkit"
-	@echo "  $(BIN)/gitops-gen init build/mine/cluster.yaml && $(BIN)/gitops-gen render build/mine/cluster.yaml"
+	@echo "  in a Git repository of your own: $(CURDIR)/$(BIN)/gitops-gen init clusters/mine/cluster.yaml"
 
 # Without helm some tests are skipped, save in continuous integration, where they fail.
 test: demo

@@ -78,6 +78,12 @@ def compile_cluster(
     return Compiled(plan=checked, documents=made, source_map=loaded.source_map)
 
 
+def check_base(loaded: Loaded, knowledge: Knowledge) -> tuple[Diagnostic, ...]:
+    """Return the faults of a ClusterBase by itself, where nothing is required."""
+    found = check_schema(loaded.data, knowledge.schema, loaded.source_map.raw)
+    return loaded.source_map.locate(found)
+
+
 def controller_findings(
     plan: Plan, made: Mapping[str, Object], facts: ArgocdFacts, source_map: SourceMap
 ) -> tuple[Diagnostic, ...]:

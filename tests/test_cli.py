@@ -570,3 +570,45 @@ def test_why_says_when_the_charts_default_applies(repo: Path, run: Run) -> None:
     assert run("why", "test", "gpu-operator:driver.rdma.enabled").out == (
         "driver.rdma.enabled = false\n    chart: default of gpu-operator v26.7.0; this tree does not set it\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("remote", "url"),
+    [
+        ("git@git.example.org:team/clusters.git", "git@git.example.org:team/clusters.git"),
+        ("https://user:token@git.example.org/team/c.git", "https://git.example.org/team/c.git"),
+        ("/srv/git/clusters.git", "https://git.example.com/platform/clusters.git"),
+    ],
+)
+def test_init_takes_the_remote_of_the_work_tree(repo: Path, run: Run, remote: str, url: str) -> None:
+    config = f'[core]\n\tbare = false\n[remote "up"]\n\turl = x\n[remote "origin"]\n\turl = {remote}\n'
+    (repo / ".git/config").write_text(config, encoding="utf-8")
+    assert run("init", "clusters/lab/cluster.yaml", "--env", "lab").status == 0
+    text = (repo / "clusters/lab/cluster.yaml").read_text(encoding="utf-8")
+    assert f"repoURL: {url}\n" in text
+    assert "env: lab\n" in text
+
+
+def test_fault_of_a_base_is_printed_once(repo: Path, run: Run) -> None:
+    (repo / "base.yaml").write_text("spec: {kubernetes: {distribution: k8s}}\n", encoding="utf-8")
+    for name in ("a", "b"):
+        spec = repo / f"clusters/{name}/cluster.yaml"
+        spec.parent.mkdir()
+        text = spec_text('kubernetes: {version: "1.35"}').replace("name: test", f"name: {name}")
+        spec.write_text(f"extends: [../../base.yaml]\n{text}", encoding="utf-8")
+    assert run("validate").out.count("base.yaml:1:") == 1
+
+
+def test_base_alone_is_checked_with_nothing_required(repo: Path, run: Run) -> None:
+    base = repo / "base.yaml"
+    base.write_text(
+        "apiVersion: gitops-gen/v1alpha1\nkind: ClusterBase\nspec: {env: staging}\n", encoding="utf-8"
+    )
+    assert run("validate", "base.yaml") == Ended(0, "", "the spec is valid\n")
+    base.write_text(
+        "apiVersion: gitops-gen/v1alpha1\nkind: ClusterBase\nspec: {env: stagin}\n", encoding="utf-8"
+    )
+    ended = run("validate", "base.yaml")
+    assert ended.status == 3
+    assert "base.yaml:3:13: error[unknown-value]" in ended.out
+    assert run("render", "base.yaml").status == 3

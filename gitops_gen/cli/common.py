@@ -53,11 +53,21 @@ PrintFormat = Annotated[ResultFormat, typer.Option("--format", help="How results
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """One spec after the checks: its findings, and the prepared cluster unless there are errors."""
+    """One spec after the checks: its findings, and the prepared cluster unless there are errors.
+
+    `base` stands for a ClusterBase, which is never prepared.
+    """
 
     file: SpecFile
     diagnostics: tuple[Diagnostic, ...]
     prepared: Prepared | None
+    base: bool = False
+
+    @property
+    def valid(self) -> bool:
+        """Say whether nothing stands in the way of rendering, or of lending to clusters."""
+        fine = not any(item.severity is Severity.ERROR for item in self.diagnostics)
+        return fine if self.base else self.prepared is not None
 
 
 def examine(file: SpecFile, *, strict: bool, output: Path | None = None) -> Outcome:
@@ -78,7 +88,22 @@ def examine_all(specs: Iterable[Path] | None, *, strict: bool) -> list[Outcome]:
     """Check every spec that the arguments name, in order."""
     from gitops_gen.shell.specs import find_specs
 
-    return [examine(file, strict=strict) for file in find_specs(specs or ())]
+    files = find_specs(specs or ())
+    return [_examine_base(file, strict=strict) or examine(file, strict=strict) for file in files]
+
+
+def _examine_base(file: SpecFile, *, strict: bool) -> Outcome | None:
+    """Check a ClusterBase by itself; None for everything else, faulty files included."""
+    from gitops_gen.resources import resources
+    from gitops_gen.shell.cluster import base_findings
+
+    try:
+        found = base_findings(file, resources())
+    except (OSError, SpecError):
+        return None
+    if found is None:
+        return None
+    return Outcome(file=file, diagnostics=_shown(found, file, strict), prepared=None, base=True)
 
 
 def collisions(outcomes: Iterable[Outcome]) -> tuple[Diagnostic, ...]:
@@ -126,7 +151,7 @@ def _by_name(name: str) -> tuple[SpecFile, ...]:
 
 def exit_status(outcomes: Iterable[Outcome]) -> int:
     """Return 3 if any spec is invalid, else 0."""
-    return EXIT_INVALID if any(item.prepared is None for item in outcomes) else EXIT_FINE
+    return EXIT_FINE if all(item.valid for item in outcomes) else EXIT_INVALID
 
 
 def print_diagnostics(

@@ -78,7 +78,7 @@ def render(
     refuse_collisions(files, output)
     options = Options(check=check, output=output, force=force, strict=strict)
     results = list(_with_progress(run_all(files, options, jobs), len(files)))
-    print_diagnostics([found for item in results for found in item.diagnostics], to_stderr=True)
+    print_diagnostics(dict.fromkeys(found for item in results for found in item.diagnostics), to_stderr=True)
     for item in results:
         for line in item.lines:
             say(line, err=True)

@@ -33,7 +33,7 @@ def validate(specs: Specs = None, strict: Strict = False, form: DiagnosticFormat
     """
     outcomes = examine_all(specs, strict=strict)
     clashes = collisions(outcomes)
-    found = [*clashes, *(one for item in outcomes for one in item.diagnostics)]
+    found = dict.fromkeys((*clashes, *(one for item in outcomes for one in item.diagnostics)))
     print_diagnostics(found, form, to_stderr=False)
     if form is Format.TEXT:
         say(_verdict(outcomes, bool(clashes)), err=True)
@@ -41,7 +41,7 @@ def validate(specs: Specs = None, strict: Strict = False, form: DiagnosticFormat
 
 
 def _verdict(outcomes: list[Outcome], clash: bool) -> str:
-    valid = sum(item.prepared is not None for item in outcomes)
+    valid = sum(item.valid for item in outcomes)
     if len(outcomes) == 1:
         return "the spec is valid" if valid else "the spec is invalid"
     return f"{valid} of {len(outcomes)} specs are valid" + (", but not together" if clash else "")

@@ -9,13 +9,14 @@ import msgspec
 
 from gitops_gen import __version__
 from gitops_gen.catalog.versions import Version
+from gitops_gen.diagnostics import Diagnostic
 from gitops_gen.plan import State
 from gitops_gen.render import Inputs, render
 from gitops_gen.resources import Resources, template
 from gitops_gen.shell.lock import Lock, likely_target, other_owner, read_lock
 from gitops_gen.shell.specs import Reader, SpecFile
-from gitops_gen.spec.load import load_cluster
-from gitops_gen.stages import Compiled, Knowledge, compile_cluster
+from gitops_gen.spec.load import load_cluster, parse
+from gitops_gen.stages import Compiled, Knowledge, check_base, compile_cluster
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +47,13 @@ def knowledge(known: Resources) -> Knowledge:
     return Knowledge(
         catalog=known.catalog, components=known.components, schema=known.schema, argocd=known.argocd
     )
+
+
+def base_findings(file: SpecFile, known: Resources) -> tuple[Diagnostic, ...] | None:
+    """Return the faults of a ClusterBase by itself, None for any other document."""
+    loaded = parse(Reader(file.repo_root)(file.source), file.source)
+    is_base = isinstance(loaded.data, dict) and loaded.data.get("kind") == "ClusterBase"
+    return check_base(loaded, knowledge(known)) if is_base else None
 
 
 def prepare(file: SpecFile, known: Resources, output: Path | None = None) -> Prepared:

@@ -18,10 +18,16 @@ from gitops_gen.spec.load import parse
 from gitops_gen.stages import compile_cluster
 
 SCHEMA_FILE = ".gitops-gen/cluster.schema.json"
+EXAMPLE_URL = "https://git.example.com/platform/clusters.git"
+_ORIGIN = re.compile(r'^\[remote "origin"\](?:\n[^\[].*)*?\n\s*url\s*=\s*(\S+)', re.MULTILINE)
+_READABLE = re.compile(r"https://|ssh://|[^/@\s]+@[^/:\s]+:")
+_CREDENTIALS = re.compile(r"^(https?://)[^/@]*@")
 _NOT_DNS = re.compile(r"[^a-z0-9-]+")
 
 
-def write_first_spec(path: Path, *, name: str | None, distribution: str, gpu: str, repo_url: str) -> Path:
+def write_first_spec(
+    path: Path, *, name: str | None, distribution: str, gpu: str, env: str, repo_url: str | None
+) -> Path:
     """Write a first spec and the schema for editors; SpecError if the spec exists already.
 
     ValueError says which choices make no spec. A folder gets a `cluster.yaml`. The spec's first
@@ -31,7 +37,8 @@ def write_first_spec(path: Path, *, name: str | None, distribution: str, gpu: st
     if file.exists():
         message = f"{file} exists already: `init` never overwrites"
         raise SpecError((Diagnostic(code="spec-exists", message=message, hint="name another file"),))
-    document = first_spec(name or _name(file), distribution, gpu, repo_url)
+    url = repo_url or origin(file.parent) or EXAMPLE_URL
+    document = first_spec(name or _name(file), distribution, gpu, env, url)
     _check(document, file.name)
     file.parent.mkdir(parents=True, exist_ok=True)
     top = git_top(file.parent) or file.parent
@@ -43,7 +50,19 @@ def write_first_spec(path: Path, *, name: str | None, distribution: str, gpu: st
     return file
 
 
-def first_spec(name: str, distribution: str, gpu: str, repo_url: str) -> Object:
+def origin(folder: Path) -> str | None:
+    """Return the https or SSH address of the remote `origin`, without credentials, None without one."""
+    top = git_top(folder)
+    try:
+        text = (top / ".git" / "config").read_text(encoding="utf-8") if top else ""
+    except (OSError, UnicodeDecodeError):
+        return None
+    found = _ORIGIN.search(text)
+    url = _CREDENTIALS.sub(r"\1", found.group(1)) if found else ""
+    return url if _READABLE.match(url) else None
+
+
+def first_spec(name: str, distribution: str, gpu: str, env: str, repo_url: str) -> Object:
     """Return the smallest useful spec: one pool of GPU nodes and the GPU Operator."""
     pool: Object = {
         "name": "gpu",
@@ -57,6 +76,7 @@ def first_spec(name: str, distribution: str, gpu: str, repo_url: str) -> Object:
         "kind": "Cluster",
         "metadata": {"name": name},
         "spec": {
+            "env": env,
             "kubernetes": {"version": "1.35", "distribution": distribution},
             "gitops": {"repoURL": repo_url, "revision": "main"},
             "nodePools": [pool],

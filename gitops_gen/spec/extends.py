@@ -88,7 +88,9 @@ class _Layers:
             "extends-type",
             f"`extends` takes a list of file names, not {describe(node)}",
             node.position,
-            hint="extends: [base/company.yaml]",
+            hint=f"extends: [{node.value}]"
+            if isinstance(node, Scalar) and isinstance(node.value, str)
+            else "extends: [../base/company.yaml]",
         )
 
     def _base(self, name: str, at: Position, chain: tuple[str, ...]) -> Mapped | None:

@@ -33,8 +33,25 @@ def faults(data: Any, checker: Checker, raw: Raw) -> tuple[Diagnostic, ...]:
     errors = checker.validator.iter_errors(data)
     worded = [item for error in errors for item in _worded(Failure(error, data, checker.schema, raw))]
     wrong = {item.path for item in worded if item.code in _OF_TYPE}
-    kept = (item for item in worded if item.path not in wrong or item.code in _OF_TYPE + _OF_KEYS)
-    return tuple(dict.fromkeys(kept))
+    kept = [item for item in worded if not _of_wrong_type(item, wrong)]
+    meant = {item.hint for item in kept if item.code == "unknown-key"}
+    return tuple(dict.fromkeys(item for item in kept if not _is_misspelt(item, meant)))
+
+
+def _of_wrong_type(item: Diagnostic, wrong: set[Path]) -> bool:
+    """Say whether a fault only follows from a wrong type at its own place or above."""
+    if item.code in _OF_TYPE + _OF_KEYS:
+        return False
+    return any(item.path[:size] in wrong for size in range(len(item.path) + 1))
+
+
+def _is_misspelt(item: Diagnostic, meant: set[str]) -> bool:
+    """Say whether a missing key is there under a name much like it, which is a fault of its own."""
+    return item.code == "missing-key" and any(
+        hint.startswith("did you mean") and f'"{name}"' in hint
+        for hint in meant
+        for name in re.findall(r'"([^"]+)"', item.message)[:1]
+    )
 
 
 def _worded(failure: Failure) -> Iterator[Diagnostic]:
