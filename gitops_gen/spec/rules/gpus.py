@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gitops_gen.diagnostics import Diagnostic
+from gitops_gen.diagnostics import Diagnostic, Severity
 from gitops_gen.model import Accelerator, Catalog, ClusterSpec
 from gitops_gen.spec.rules.place import gpu_pools, pool_path, warning
 
@@ -143,6 +143,23 @@ def _likeness(word: str, name: str) -> float:
     return max(SequenceMatcher(None, word, part).ratio() for part in (name, name.split("-")[0]))
 
 
+def shares_and_whole_alike(spec: ClusterSpec, catalog: Catalog) -> Iterator[Diagnostic]:
+    """Say when one resource name stands for a share of a GPU in one pool and a whole one in another."""
+    whole = [pool.name for _, pool, gpu, _ in gpu_pools(spec, catalog) if not gpu.sharing and not gpu.mig]
+    for index, pool, gpu, known in gpu_pools(spec, catalog):
+        sharing = gpu.sharing and (gpu.sharing.time_slicing or gpu.sharing.mps)
+        if sharing and not sharing.rename_by_default and not gpu.mig and whole:
+            key = "timeSlicing" if gpu.sharing and gpu.sharing.time_slicing else "mps"
+            yield Diagnostic(
+                code="shares-and-whole-alike",
+                severity=Severity.NOTICE,
+                message=f'{known.resource} is a share of a GPU in pool "{pool.name}" and a whole GPU in pool '
+                f'"{whole[0]}": a pod that asks for one may get either',
+                path=pool_path(index, "gpu", "sharing", key),
+                hint=f"renameByDefault: true makes it {known.resource}.shared in this pool",
+            )
+
+
 RULES = (
     unknown_gpu_models,
     unknown_tpu_models,
@@ -152,4 +169,5 @@ RULES = (
     mps_replicas,
     mps_with_mig,
     unused_driver,
+    shares_and_whole_alike,
 )
