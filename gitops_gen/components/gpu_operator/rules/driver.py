@@ -11,6 +11,7 @@ from gitops_gen.components.gpu_operator.recipes import GpuPool
 from gitops_gen.diagnostics import Diagnostic, Path, Severity
 
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
+_RELEASE = re.compile(r"R?[4-9]\d\d(?:\.\d+){0,2}(?:-[\w.-]+)?\Z")
 _BRANCH = re.compile(r"\d+\Z")
 _DRIVER = (*OWN, "driver")
 
@@ -19,10 +20,24 @@ def driver_rules(context: Context, values: Effective) -> Iterator[Diagnostic]:
     """Yield what does not fit together of driver, kernel modules, GPUs and systems."""
     yield from _switch(context, values)
     for pool in context.driver_pools:
+        yield from _form(context, values, pool)
         yield from _modules(context, values, pool)
         yield from _bounds(context, values, pool)
         yield from _precompiled(context, values, pool)
     yield from _without_driver(context, values)
+
+
+def _form(context: Context, values: Effective, pool: GpuPool) -> Iterator[Diagnostic]:
+    """Refuse a version that is no tag of NVIDIA's driver images; images of one's own may have any."""
+    version, path = version_of(context, values, pool)
+    if context.settings.driver.repository is None and not _RELEASE.match(version):
+        yield Diagnostic(
+            code="driver-version-form",
+            message=f'"{version}" is no driver version: they have the form 580.173.02, or 580 for a branch',
+            path=path,
+            hint=f"leave it out for the chart's own {context.version.driver}; images of your own need "
+            "driver.repository",
+        )
 
 
 def numbers(version: str) -> tuple[int, ...]:
