@@ -281,7 +281,9 @@ class PoolResources(msgspec.Struct, frozen=True, kw_only=True):
 
     `resources` counts per node; `labels` are the node labels that somebody must set;
     `product` is the value of `nvidia.com/gpu.product` where it is known. `accelerators` says
-    that GPUs and TPUs are spoken for, even if pods cannot ask for any.
+    that GPUs and TPUs are spoken for, even if pods cannot ask for any. `whole_node` is what a pod
+    that takes a whole node asks for beside its accelerators, `networks` the secondary networks
+    that it joins, as `namespace/name`.
     """
 
     pool: str
@@ -291,6 +293,8 @@ class PoolResources(msgspec.Struct, frozen=True, kw_only=True):
     labels: Mapping[str, str]
     product: str | None = None
     accelerators: bool = False
+    whole_node: Mapping[str, int] = {}
+    networks: tuple[str, ...] = ()
 
 
 class ClusterSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -299,7 +303,8 @@ class ClusterSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     `path` is the tree's place in the repository; `source` the spec's own file there.
     `resources` says what the nodes of each pool advertise, in the order of the pools.
-    `service_monitor_labels` are what the cluster's Prometheus selects ServiceMonitors by.
+    `service_monitor_labels` are what the cluster's Prometheus selects ServiceMonitors by,
+    `prometheus_url` is where it answers queries; empty where nobody said so.
     """
 
     name: str
@@ -321,6 +326,7 @@ class ClusterSpec(msgspec.Struct, frozen=True, kw_only=True):
     retired: Mapping[str, ComponentSpec] = {}
     resources: tuple[PoolResources, ...] = ()
     service_monitor_labels: Mapping[str, str] = {}
+    prometheus_url: str = ""
 
     def rendered(self, component: str) -> ComponentSpec | None:
         """Return the component if this tree installs it, None if it is off or provided."""
@@ -519,14 +525,28 @@ class NamespaceRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SecretRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A Secret (or, with `kind`, a ConfigMap) that must exist before the app syncs."""
+    """What must exist before the app syncs: a Secret or, with `kind`, a ConfigMap or a claim.
+
+    `random_bytes` says that each key may hold that many random bytes, made once. A claim has no
+    keys; `size` and `access_mode` are what it needs at least.
+    """
 
     namespace: str
     name: str
-    keys: tuple[str, ...]
+    keys: tuple[str, ...] = ()
     purpose: str
-    kind: Literal["Secret", "ConfigMap"] = "Secret"
+    kind: Literal["Secret", "ConfigMap", "PersistentVolumeClaim"] = "Secret"
     type: str = "Opaque"
+    random_bytes: int = 0
+    size: str = ""
+    access_mode: str = ""
+
+
+class CommandBlock(msgspec.Struct, frozen=True, kw_only=True):
+    """Ready commands for the tree's README: what they are for, and one line each."""
+
+    purpose: str
+    lines: tuple[str, ...]
 
 
 class HealthCheck(msgspec.Struct, frozen=True, kw_only=True):
@@ -541,7 +561,8 @@ class Application(msgspec.Struct, frozen=True, kw_only=True):
     """One Argo CD Application before it is written; `name` is the app's short name.
 
     `wave` orders apps of one stack. `namespaces` are made by the namespaces app. `state` is
-    what may not change silently, as `{spec path: value}`. `notes` go into the tree's README.
+    what may not change silently, as `{spec path: value}`. `notes` and `commands` go into the
+    tree's README.
     """
 
     name: str
@@ -559,6 +580,7 @@ class Application(msgspec.Struct, frozen=True, kw_only=True):
     automated: bool = True
     state: Mapping[str, Json] = {}
     notes: tuple[str, ...] = ()
+    commands: tuple[CommandBlock, ...] = ()
     origins: tuple[Origin, ...] = ()
 
     @property
@@ -608,7 +630,11 @@ class ChartKeys(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Requirement(msgspec.Struct, frozen=True, kw_only=True):
-    """Another component that must be on; with `when`, only if that settings path is truthy."""
+    """Another component that must be on; with `when`, only if the settings say so.
+
+    `when` is a settings path that must be truthy, such as `gpuCluster.enabled`, or equal a value,
+    as in `operator.managedBy=self`; `[]` behind a list means any of its items.
+    """
 
     component: str
     reason: str
@@ -618,7 +644,8 @@ class Requirement(msgspec.Struct, frozen=True, kw_only=True):
 class ComponentFacts(msgspec.Struct, frozen=True, kw_only=True):
     """One compiled `component.yaml` and schema fragment, with a reader of chart facts.
 
-    `chart_keys(chart, version)` returns the same object for the same arguments.
+    `chart_keys(chart, version)` and `table(name)` return the same object for the same arguments;
+    a table is `upstream/<name>.json`, facts that only some specs need. Both raise KeyError.
     """
 
     name: str
@@ -631,6 +658,7 @@ class ComponentFacts(msgspec.Struct, frozen=True, kw_only=True):
     schema: Mapping[str, Json]
     catalog: Catalog
     chart_keys: Callable[[str, str], ChartKeys]
+    table: Callable[[str], Mapping[str, Json]]
 
 
 class Component(Protocol):

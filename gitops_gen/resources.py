@@ -14,7 +14,7 @@ import msgspec
 from gitops_gen.catalog.accelerators import accelerators_from
 from gitops_gen.catalog.charts import chart_keys_from
 from gitops_gen.controller import ArgocdFacts, facts_from
-from gitops_gen.model import Catalog, ChartKeys, Component, ComponentFacts, Requirement
+from gitops_gen.model import Catalog, ChartKeys, Component, ComponentFacts, Json, Requirement
 from gitops_gen.spec.schema import ClusterSchema, cluster_schema, with_models, with_versions
 
 _PACKAGE = Path(__file__).parent
@@ -80,6 +80,7 @@ def template(name: str) -> str:
 
 def _component(name: str, compiled: Mapping[str, Any], catalog: Catalog) -> Component:
     package = compiled["package"]
+    upstream = _UpstreamReader(_PACKAGE / "components" / package / "upstream")
     facts = ComponentFacts(
         name=name,
         stack=compiled["stack"],
@@ -90,7 +91,8 @@ def _component(name: str, compiled: Mapping[str, Any], catalog: Catalog) -> Comp
         data=compiled,
         schema=compiled["schema"],
         catalog=catalog,
-        chart_keys=_ChartReader(_PACKAGE / "components" / package / "upstream").read,
+        chart_keys=upstream.chart,
+        table=upstream.table,
     )
     module = import_module(f"gitops_gen.components.{package}")
     return cast(Component, module.COMPONENT(facts=facts))
@@ -100,14 +102,26 @@ def _requirement(item: Mapping[str, str]) -> Requirement:
     return Requirement(component=item["component"], reason=item["reason"], when=item.get("when"))
 
 
-class _ChartReader:
-    """Reads the chart facts of one component's `upstream` folder, each file once."""
+class _UpstreamReader:
+    """Reads the facts in one component's `upstream` folder, each file once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._known: dict[tuple[str, str], ChartKeys] = {}
+        self._tables: dict[str, Mapping[str, Json]] = {}
 
-    def read(self, chart: str, version: str) -> ChartKeys:
+    def table(self, name: str) -> Mapping[str, Json]:
+        """Return the facts of `<name>.json`, with those of `<name>.extra.json`; KeyError without a file."""
+        if name not in self._tables:
+            file = self._folder / f"{name}.json"
+            if not file.is_file():
+                raise KeyError(name)
+            extra = self._folder / f"{name}.extra.json"
+            more = json.loads(extra.read_bytes()) if extra.is_file() else None
+            self._tables[name] = {**json.loads(file.read_bytes()), **({"extra": more} if more else {})}
+        return self._tables[name]
+
+    def chart(self, chart: str, version: str) -> ChartKeys:
         """Return what is known of `chart` at `version`; KeyError if it is not catalogued."""
         if (chart, version) not in self._known:
             self._known[chart, version] = self._load(chart, version)

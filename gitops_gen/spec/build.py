@@ -28,7 +28,7 @@ from gitops_gen.model import (
     Sync,
 )
 from gitops_gen.spec.place import default_path
-from gitops_gen.spec.schema import fill_defaults
+from gitops_gen.spec.schema import fill_component, fill_defaults
 
 _COMMON = ("enabled", "provided", "version", "namespace", "values", "sync")
 _Words = TypeVar("_Words")
@@ -52,7 +52,7 @@ def build_spec(
     A component that another one requires is switched on with a notice; one that was switched
     off with `enabled: false` is an error. Components are in the order of their names.
     """
-    chosen, diagnostics = _choose(written["spec"].get("components", {}), components)
+    chosen, diagnostics = _choose(written["spec"].get("components", {}), components, schema)
     data = fill_defaults(_with_parts(written, chosen), schema)
     body = data["spec"]
     parts: Mapping[str, Mapping[str, Any]] = body["components"]
@@ -83,6 +83,7 @@ def build_spec(
         components=built,
         retired={name: part for name, part in named.items() if name not in chosen},
         service_monitor_labels=_service_monitor_labels(parts, built, components),
+        prometheus_url=_prometheus_url(parts, built, components),
     )
     return Built(spec=spec, diagnostics=tuple(diagnostics))
 
@@ -107,6 +108,8 @@ def _join(first: PoolResources, second: PoolResources) -> PoolResources:
         first,
         resources={**first.resources, **second.resources},
         labels={**first.labels, **second.labels},
+        whole_node={**first.whole_node, **second.whole_node},
+        networks=(*first.networks, *second.networks),
         product=first.product or second.product,
     )
 
@@ -122,7 +125,7 @@ def _words(data: object, kind: type[_Words]) -> _Words:
 
 
 def _choose(
-    parts: Mapping[str, Mapping[str, Any]], components: Sequence[Component]
+    parts: Mapping[str, Mapping[str, Any]], components: Sequence[Component], schema: Mapping[str, Any]
 ) -> tuple[dict[str, tuple[str, ...]], list[Diagnostic]]:
     """Return the components that are on, each with the names of those that require it."""
     known = {item.name: item for item in components}
@@ -135,7 +138,8 @@ def _choose(
         name = queue.pop(0)
         if parts.get(name, {}).get("provided"):
             continue
-        for wanted, reason in _required(known[name], parts.get(name, {})):
+        part = fill_component(name, parts.get(name, {}), schema)
+        for wanted, reason in _required(known[name], part):
             if wanted not in chosen:
                 diagnostics.append(_switched_on(wanted, name, reason, parts))
                 queue.append(wanted)
@@ -145,11 +149,24 @@ def _choose(
 
 def _required(item: Component, part: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for requirement in item.facts.requires:
-        value: Any = part
-        for key in (requirement.when or "").split("."):
-            value = value.get(key) if key and isinstance(value, Mapping) else value
-        if requirement.when is None or value:
+        if requirement.when is None or _holds(requirement.when, part):
             yield requirement.component, requirement.reason
+
+
+def _holds(condition: str, part: Mapping[str, Any]) -> bool:
+    path, equals, wanted = condition.partition("=")
+    found = list(_found(part, path.split(".")))
+    return any(str(value) == wanted for value in found) if equals else any(found)
+
+
+def _found(value: Any, keys: Sequence[str]) -> Iterator[Any]:
+    """Yield what stands at a path; `[]` behind a key goes into each item of a list."""
+    if not keys:
+        yield value
+    elif isinstance(value, Mapping) and keys[0].removesuffix("[]") in value:
+        below = value[keys[0].removesuffix("[]")]
+        for one in below if keys[0].endswith("[]") else (below,):
+            yield from _found(one, keys[1:])
 
 
 def _switched_on(wanted: str, by: str, reason: str, parts: Mapping[str, Mapping[str, Any]]) -> Diagnostic:
@@ -196,3 +213,18 @@ def _service_monitor_labels(
             wanted = (parts[item.name].get("serviceMonitorLabels") or {}) if provided else labels
             return {key: str(value) for key, value in wanted.items()}
     return {}
+
+
+def _prometheus_url(
+    parts: Mapping[str, Mapping[str, Any]],
+    built: Mapping[str, ComponentSpec],
+    components: Sequence[Component],
+) -> str:
+    """Return where the cluster's Prometheus answers: ours by the facts, a provided one as its user says."""
+    for item in components:
+        match item.facts.data.get("prometheus"):
+            case {"service": str(service), "port": int(port)} if item.name in built:
+                if built[item.name].provided:
+                    return str(parts[item.name].get("prometheusURL") or "")
+                return f"http://{service}.{built[item.name].namespace}.svc:{port}"
+    return ""

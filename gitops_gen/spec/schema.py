@@ -112,6 +112,12 @@ def fill_defaults(data: Any, schema: Schema) -> Any:
     return _fill(data, part_for(schema, kind))
 
 
+def fill_component(name: str, data: Any, schema: Schema) -> Any:
+    """Return one component's part of a valid document with its defaults; unknown names stay as they are."""
+    parts = part_for(schema)["properties"]["spec"]["properties"]["components"]["properties"]
+    return _fill(data, parts[name]) if name in parts else data
+
+
 def _fill(value: Any, schema: Schema) -> Any:
     chosen = _alternative(value, schema)
     if isinstance(value, dict):

@@ -55,3 +55,4 @@ class MonitoringSettings(Words, frozen=True, kw_only=True):
     grafana: Grafana = Grafana()
     tolerations: tuple[dict[str, str], ...] = ()
     service_monitor_labels: dict[str, str] | None = None
+    prometheus_url: str | None = msgspec.field(default=None, name="prometheusURL")

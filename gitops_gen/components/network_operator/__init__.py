@@ -51,7 +51,11 @@ class NetworkOperator(msgspec.Struct, frozen=True):
         return msgspec.convert(data, NetworkOperatorSettings)
 
     def advertise(self, spec: ClusterSpec) -> Iterator[PoolResources]:
-        """Yield the RDMA resource of each fabric pool whose count per node is known."""
+        """Yield the RDMA resource of each fabric pool whose count per node is known.
+
+        A pod that takes a whole node asks for one share of shared devices, else for every device,
+        and joins the pool's networks: once, or once per device.
+        """
         settings = cast(NetworkOperatorSettings, spec.components[self.name].settings)
         for pool in fabric_pools(spec, self.facts):
             count = _per_node(pool, settings)
@@ -62,6 +66,8 @@ class NetworkOperator(msgspec.Struct, frozen=True):
                     use=pool.pool.use,
                     resources={pool.full_resource: count},
                     labels={},
+                    whole_node={pool.full_resource: _whole_node(pool, count)},
+                    networks=_networks(pool, settings, _whole_node(pool, count)),
                 )
 
     def rules(self, spec: ClusterSpec, previous: Mapping[str, Json]) -> Iterable[Diagnostic]:
@@ -111,6 +117,17 @@ def _per_node(pool: FabricPool, settings: NetworkOperatorSettings) -> int:
     if pool.fabric.rdma == "hostDevice":
         return pool.adapters
     return pool.adapters * (pool.fabric.num_vfs or 0)
+
+
+def _whole_node(pool: FabricPool, per_node: int) -> int:
+    return 1 if pool.fabric.rdma == "sharedDevice" else per_node
+
+
+def _networks(pool: FabricPool, settings: NetworkOperatorSettings, devices: int) -> tuple[str, ...]:
+    if not attaches(pool):
+        return ()
+    names = tuple(f"{settings.network_namespace}/{name}" for name, _ in network_names(pool))
+    return names * devices
 
 
 def _namespace(spec: ClusterSpec, name: str, data: Any) -> NamespaceRequest:
