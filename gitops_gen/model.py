@@ -351,7 +351,8 @@ class Accelerator(msgspec.Struct, frozen=True, kw_only=True):
 
     `driver_min` is a driver version or branch, `driver_max` the last branch that supports it.
     `product` is the value of `nvidia.com/gpu.product`, `product_seen` whether it was seen in
-    source or documentation rather than built by NVML's naming pattern.
+    source or documentation rather than built by NVML's naming pattern. `slurm_type` is the GRES type
+    of Slurm, `slurm_type_long` that of a cluster with another model of the same short type.
     """
 
     id: str
@@ -373,6 +374,7 @@ class Accelerator(msgspec.Struct, frozen=True, kw_only=True):
     product_seen: bool = False
     pci_ids: tuple[str, ...] = ()
     slurm_type: str | None = None
+    slurm_type_long: str | None = None
 
 
 class Catalog(msgspec.Struct, frozen=True, kw_only=True):

@@ -35,6 +35,7 @@ def _accelerator(name: str, row: Mapping[str, Any]) -> Accelerator:
         product_seen=row.get("productSeen", False),
         pci_ids=tuple(row.get("pciIds", ())),
         slurm_type=row.get("slurmType"),
+        slurm_type_long=row.get("slurmTypeLong"),
     )
 
 

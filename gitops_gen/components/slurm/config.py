@@ -1,0 +1,279 @@
+"""Settings and workers in, what slurm.conf, gres.conf and cgroup.conf must say out.
+
+Each value comes with its origins; a keyword of the user's wins over a derived one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from gitops_gen.components.slurm.conf import merge_config, text_of
+from gitops_gen.components.slurm.settings import Config, Partition, SlurmSettings, Value
+from gitops_gen.components.slurm.workers import Worker
+from gitops_gen.model import Origin, from_fact, from_rule, from_spec
+
+OWN = ("components", "slurm")
+
+_DROPPED = from_fact("slurm/component.yaml: parameters that the operator stopped writing in 1.2")
+_CONFINED = from_rule("jobs are confined to the cores, memory and devices that they asked for")
+
+
+class Keyword(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a configuration file: keyword, text and where it comes from."""
+
+    name: str
+    text: str
+    origins: tuple[Origin, ...]
+
+
+def slurm_conf(settings: SlurmSettings, found: Sequence[Worker], release: Any) -> tuple[Keyword, ...]:
+    """Return the keywords of slurm.conf that the chart prints behind the operator's own."""
+    derived = {item.name: item for item in _derived(settings, found, release)}
+    merged = merge_config({name: item.text for name, item in derived.items()}, settings.controller.config)
+    return tuple(_keyword(name, text, settings, derived) for name, text in merged.items())
+
+
+def _keyword(name: str, text: str, settings: SlurmSettings, derived: Mapping[str, Keyword]) -> Keyword:
+    written = next((key for key in settings.controller.config if key.lower() == name.lower()), None)
+    own = (from_spec(*OWN, "controller", "config", written),) if written is not None else ()
+    known = next((item for item in derived.values() if item.name.lower() == name.lower()), None)
+    both = known is not None and (not own or text != text_of(settings.controller.config[str(written)]))
+    return Keyword(name=name, text=text, origins=(*own, *(known.origins if known and both else ())))
+
+
+def _derived(settings: SlurmSettings, found: Sequence[Worker], release: Any) -> Iterator[Keyword]:
+    if not release["operatorWritesDefaults"]:
+        yield _key("CommunicationParameters", "block_null_hash", _DROPPED)
+        yield _key("ProctrackType", "proctrack/cgroup", _DROPPED, _CONFINED)
+        yield _key("PrologFlags", "Contain", _DROPPED, _CONFINED)
+        yield _key("ReturnToService", "2", _DROPPED)
+        yield _key("SelectTypeParameters", "CR_Core_Memory", _DROPPED, _CONFINED)
+        yield _key("SlurmctldParameters", "enable_stepmgr", _DROPPED)
+        yield _key("TaskPlugin", "task/cgroup,task/affinity", _DROPPED, _CONFINED)
+        yield _key("JobAcctGatherType", "jobacct_gather/cgroup", _DROPPED)
+    yield from _gres_types(settings, found, release)
+    yield from _accounting(settings, found)
+    yield from _limits(settings, found)
+    yield from _plugins(settings)
+
+
+def _gres_types(settings: SlurmSettings, found: Sequence[Worker], release: Any) -> Iterator[Keyword]:
+    names = list(dict.fromkeys(item.name for worker in found for item in worker.gres))
+    if not names or (release["operatorWritesDefaults"] and names == ["gpu"]):
+        return
+    yield _key("GresTypes", ",".join(names), *_pools(found), _DROPPED)
+
+
+def _accounting(settings: SlurmSettings, found: Sequence[Worker]) -> Iterator[Keyword]:
+    accounting = settings.accounting
+    if not accounting.enabled:
+        return
+    tracked = dict.fromkeys(
+        name
+        for worker in found
+        for item in worker.gres
+        for name in (f"gres/{item.name}", f"gres/{item.name}:{item.type}" if item.type else "")
+        if name
+    )
+    tracked.update(dict.fromkeys(accounting.tres))
+    if tracked:
+        yield _key(
+            "AccountingStorageTRES", ",".join(tracked), *_pools(found), from_spec(*OWN, "accounting", "tres")
+        )
+    if accounting.enforce:
+        yield _key(
+            "AccountingStorageEnforce",
+            ",".join(accounting.enforce),
+            from_spec(*OWN, "accounting", "enforce"),
+        )
+
+
+def _limits(settings: SlurmSettings, found: Sequence[Worker]) -> Iterator[Keyword]:
+    most = sum(worker.most for worker in found)
+    if most > _OPERATOR_NODES:
+        yield _key(
+            "MaxNodeCount",
+            str(most),
+            *(from_spec(*OWN, "nodeSets", worker.index, "replicas") for worker in found),
+            from_fact("slurm/component.yaml: the operator writes MaxNodeCount=1024"),
+        )
+    fabric = [worker for worker in found if worker.pool.fabric is not None]
+    if fabric:
+        yield _key(
+            "PropagateResourceLimitsExcept",
+            "MEMLOCK",
+            *(from_spec("nodePools", worker.pool_index, "fabric") for worker in fabric),
+            from_rule("RDMA locks memory; the limit of the login must not reach the job"),
+        )
+
+
+_OPERATOR_NODES = 1024
+
+
+def _plugins(settings: SlurmSettings) -> Iterator[Keyword]:
+    if settings.job_submit_lua is not None:
+        yield _key("JobSubmitPlugins", "lua", from_spec(*OWN, "jobSubmitLua"))
+    check = settings.health_check
+    if check is not None:
+        own = from_spec(*OWN, "healthCheck")
+        yield _key("HealthCheckProgram", check.program or HEALTH_CHECK, own)
+        yield _key("HealthCheckInterval", str(check.interval), own)
+        yield _key("HealthCheckNodeState", ",".join(check.node_state), own)
+
+
+HEALTH_CHECK = "/opt/health-check/health-check"
+"""Path of the health check whose text the spec holds."""
+
+
+def partition_conf(settings: SlurmSettings, index: int) -> tuple[Keyword, ...]:
+    """Return the keywords of one partition's line; `Default` is always among them."""
+    item = settings.partitions[index]
+    own = (*OWN, "partitions", index)
+    found = {
+        "Default": _key("Default", "YES" if item.default else "NO", from_spec(*own, "default")),
+        "State": _key("State", item.state, from_spec(*own, "state")),
+    }
+    for name, (key, value) in _typed(item).items():
+        if value is not None and value != ():
+            listed: Value = list(value) if isinstance(value, tuple) else value
+            found[name] = _key(name, text_of(listed), from_spec(*own, key))
+    for name, given in item.config.items():
+        canonical = next((known for known in found if known.lower() == name.lower()), name)
+        found[canonical] = _key(canonical, text_of(given), from_spec(*own, "config", name))
+    return tuple(found.values())
+
+
+def _typed(item: Partition) -> Mapping[str, tuple[str, str | int | bool | tuple[str, ...] | None]]:
+    """Keyword, key of the spec and value of each field that has a keyword of its own."""
+    return {
+        "MaxTime": ("maxTime", item.max_time),
+        "DefaultTime": ("defaultTime", item.default_time),
+        "MinNodes": ("minNodes", item.min_nodes),
+        "MaxNodes": ("maxNodes", item.max_nodes),
+        "PriorityTier": ("priorityTier", item.priority_tier),
+        "PriorityJobFactor": ("priorityJobFactor", item.priority_job_factor),
+        "PreemptMode": ("preemptMode", item.preempt_mode),
+        "GraceTime": ("graceTime", item.grace_time),
+        "QOS": ("qos", item.qos),
+        "AllowQos": ("allowQos", item.allow_qos),
+        "AllowAccounts": ("allowAccounts", item.allow_accounts),
+        "AllowGroups": ("allowGroups", item.allow_groups),
+        "Exclusive": ("exclusive", item.exclusive),
+        "OverSubscribe": ("overSubscribe", item.over_subscribe),
+        "Hidden": ("hidden", item.hidden),
+    }
+
+
+def node_conf(worker: Worker) -> tuple[Keyword, ...]:
+    """Return the keywords of the node set's line: features, GRES, weight and what the user adds."""
+    item = worker.node_set
+    own = (*OWN, "nodeSets", worker.index)
+    found: dict[str, Keyword] = {}
+    if item.features:
+        found["Features"] = _key("Features", ",".join(item.features), from_spec(*own, "features"))
+    if worker.gres:
+        gres = ",".join(str(one) for one in worker.gres)
+        found["Gres"] = _key("Gres", gres, *_pools([worker]))
+    if item.weight is not None:
+        found["Weight"] = _key("Weight", str(item.weight), from_spec(*own, "weight"))
+    for name, given in item.config.items():
+        canonical = next((known for known in found if known.lower() == name.lower()), name)
+        found[canonical] = _key(canonical, text_of(given), from_spec(*own, "config", name))
+    return tuple(found.values())
+
+
+def dbd_conf(settings: SlurmSettings) -> tuple[Keyword, ...]:
+    """Return the keywords of slurmdbd.conf."""
+    return tuple(
+        _key(name, text_of(value), from_spec(*OWN, "accounting", "config", name))
+        for name, value in settings.accounting.config.items()
+    )
+
+
+def cgroup_conf(settings: SlurmSettings) -> str:
+    """Return cgroup.conf: jobs are confined, unless the spec says otherwise."""
+    base = {
+        "CgroupPlugin": "cgroup/v2",
+        "ConstrainCores": "yes",
+        "ConstrainDevices": "yes",
+        "ConstrainRAMSpace": "yes",
+        "ConstrainSwapSpace": "yes",
+        "IgnoreSystemd": "yes",
+    }
+    return _lines(f"{name}={text}" for name, text in merge_config(base, settings.cgroup).items())
+
+
+def gres_conf(settings: SlurmSettings, found: Sequence[Worker]) -> str:
+    """Return gres.conf, empty where no node has GRES.
+
+    One `AutoDetect` line serves a cluster whose devices are all found alike; otherwise each node
+    set has its own, by the names of its nodes. Devices that nothing detects are counted.
+    """
+    bearers = [worker for worker in found if worker.gres]
+    detected = {worker.name: detection(settings, worker) for worker in bearers}
+    methods = {method for method in detected.values() if method}
+    lines: list[str] = []
+    if len(methods) == 1 and all(detected.values()):
+        lines.append(f"AutoDetect={methods.pop()}")
+    else:
+        for worker in bearers:
+            method = detected[worker.name]
+            if method:
+                lines.append(f"NodeName={worker.hosts} AutoDetect={method}")
+            else:
+                lines += [_counted(worker, item.name, item.type, item.count) for item in worker.gres]
+    return _lines((*lines, *settings.gres.lines))
+
+
+def detection(settings: SlurmSettings, worker: Worker) -> str:
+    """Return how slurmd finds the devices of a node set; empty where they are only counted."""
+    if worker.accelerator is None or worker.accelerator.vendor == "google":
+        return ""
+    if settings.gres.auto_detect is not None:
+        return settings.gres.auto_detect
+    if worker.accelerator.vendor == "amd":
+        return "rsmi"
+    return "nvml" if worker.mig else "nvidia"
+
+
+def _counted(worker: Worker, name: str, kind: str, count: int) -> str:
+    typed = f" Type={kind}" if kind else ""
+    return f"NodeName={worker.hosts} Name={name}{typed} Count={count}"
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _key(name: str, text: str, *origins: Origin) -> Keyword:
+    return Keyword(name=name, text=text, origins=origins)
+
+
+def _pools(found: Sequence[Worker]) -> tuple[Origin, ...]:
+    return tuple(
+        dict.fromkeys(
+            from_spec("nodePools", worker.pool_index, "tpu" if worker.pool.tpu else "gpu")
+            for worker in found
+            if worker.gres
+        )
+    )
+
+
+def files(settings: SlurmSettings, found: Sequence[Worker]) -> Iterator[tuple[str, str, tuple[Origin, ...]]]:
+    """Yield name, text and origins of each file that stands beside slurm.conf."""
+    yield "cgroup.conf", cgroup_conf(settings), (from_spec(*OWN, "cgroup"), _CONFINED)
+    gres = gres_conf(settings, found)
+    if gres:
+        yield "gres.conf", gres, (from_spec(*OWN, "gres"), *_pools(found))
+    if settings.job_submit_lua is not None:
+        yield "job_submit.lua", settings.job_submit_lua, (from_spec(*OWN, "jobSubmitLua"),)
+    for name, text in settings.config_files.items():
+        yield name, text, (from_spec(*OWN, "configFiles", name),)
+
+
+def derived_config(settings: SlurmSettings, found: Sequence[Worker], release: Any) -> Config:
+    """Return slurm.conf's keywords as a mapping, for rules over what Slurm will read."""
+    return {item.name: item.text for item in slurm_conf(settings, found, release)}
