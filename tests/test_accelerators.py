@@ -72,7 +72,7 @@ def test_row_names_source_and_day(name: str) -> None:
 def test_row_has_no_key_that_nothing_reads(name: str) -> None:
     known = (
         "name vendor resource memory architecture machine fabricManager kernelModules driverMin driverMax "
-        "mpsReplicasMax product productSeen pciIds slurmType mig unverified source checked"
+        "mpsReplicasMax product productSeen pciIds slurmType slurmTypeLong mig unverified source checked"
     )
     assert set(rows("accelerators")[name]) <= set(known.split())
 
