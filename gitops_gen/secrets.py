@@ -63,7 +63,8 @@ def store_without_operator(spec: ClusterSpec, components: Iterable[Component]) -
             yield Diagnostic(
                 code="external-secrets-not-installed",
                 severity=Severity.NOTICE,
-                message="Secrets come as ExternalSecrets, and the spec does not say who runs External Secrets",
+                message="Secrets come as ExternalSecrets, and the spec does not say who runs "
+                "External Secrets",
                 path=("spec", "secrets", "store"),
                 hint=f"add components.{item.name}: {{enabled: true}}, or {{provided: true}} if somebody else "
                 "runs it already",
