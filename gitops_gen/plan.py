@@ -27,7 +27,7 @@ from gitops_gen.model import (
 from gitops_gen.namespaces import namespace_conflicts, namespaces_application, reserved_namespaces
 from gitops_gen.permitted import State as State
 from gitops_gen.permitted import permitted, vanished
-from gitops_gen.secrets import external_secrets
+from gitops_gen.secrets import external_secrets, store_without_operator
 from gitops_gen.traced import overlay, parse_path
 
 
@@ -60,6 +60,7 @@ def plan_cluster(
         ),
         diagnostics=(
             *_delivery(spec),
+            *store_without_operator(spec, components),
             *_unreachable_charts(spec, parts),
             *_values_findings(parts, spec, rendered),
             *namespace_conflicts(parts),

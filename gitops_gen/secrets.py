@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from msgspec.structs import replace
 
+from gitops_gen.diagnostics import Diagnostic, Severity
 from gitops_gen.model import (
     Application,
     ClusterSpec,
+    Component,
     DirectorySource,
     Json,
     Manifest,
@@ -47,6 +51,24 @@ def remote_key(request: SecretRequest, spec: ClusterSpec) -> str:
     for name, value in names.items():
         key = key.replace(f"{{{name}}}", value)
     return key
+
+
+def store_without_operator(spec: ClusterSpec, components: Iterable[Component]) -> Iterator[Diagnostic]:
+    """Yield a notice where the store's objects are rendered and the spec leaves out who acts on them.
+
+    A component whose facts hold `secretStore` is the one that serves this kind of store.
+    """
+    for item in components:
+        if item.facts.data.get("secretStore") == spec.secrets.store and item.name not in spec.components:
+            yield Diagnostic(
+                code="external-secrets-not-installed",
+                severity=Severity.NOTICE,
+                message="Secrets come as ExternalSecrets, and the spec does not say who runs "
+                "External Secrets",
+                path=("spec", "secrets", "store"),
+                hint=f"add components.{item.name}: {{enabled: true}}, or {{provided: true}} if somebody else "
+                "runs it already",
+            )
 
 
 def _external_secret(request: SecretRequest, store: StoreRef, spec: ClusterSpec) -> Traced:

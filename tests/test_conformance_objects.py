@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from gitops_gen.model import HelmSource
-from tests.crds import crds, faults, needs_upstream
+from tests.crds import UPSTREAM, crds, faults, needs_upstream
 from tests.specs import compile_text, spec_text
 from tests.trees import Case, cases, prepared, tree
 
@@ -41,9 +41,10 @@ def folders(case: Case) -> tuple[str, ...]:
         for source in app.sources:
             if isinstance(source, HelmSource):
                 found.append(f"{source.chart}/v{source.version.removeprefix('v')}")
+                found.append(f"{source.chart}/{source.version}")
                 if source.chart == "gpu-operator":
                     found.append(f"node-feature-discovery/with-gpu-operator-{source.version}")
-    return tuple(item.replace("stack/v", "stack/") for item in found)
+    return tuple(item for item in dict.fromkeys(found) if (UPSTREAM / item).is_dir())
 
 
 @pytest.mark.parametrize("case", CASES)
