@@ -99,13 +99,13 @@ def _notes(settings: SlurmBridgeSettings, slurm: Any) -> Iterator[str]:
     yield f"Slurm schedules the pods of namespaces that must exist: {names}."
     isolation = ", ".join(f"`{key}={value}`" for key, value in slurm["isolation"].items())
     yield (
-        f"Where jobs of Slurm run on the nodes of partition `{settings.partition}`, too, keep them apart from "
-        f"pods by {isolation} in slurm.conf."
+        f"Where jobs of Slurm run on the nodes of partition `{settings.partition}`, too, keep them apart "
+        f"from pods by {isolation} in slurm.conf."
     )
     if settings.issue_token:
         yield (
-            f"The token of slurm-bridge lives for {settings.token_lifetime}, and its pods do not notice a new "
-            "one: restart its Deployments before."
+            f"The token of slurm-bridge lives for {settings.token_lifetime}, and its pods do not notice a "
+            "new one: restart its Deployments before."
         )
 
 

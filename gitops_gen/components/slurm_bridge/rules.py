@@ -33,8 +33,8 @@ def _experimental() -> Iterator[Diagnostic]:
         code="slurm-bridge-experimental",
         severity=Severity.WARNING,
         message="slurm-bridge is young: each pod takes a whole node unless it says otherwise, a deleted "
-        "node and a restart of slurmctld have ended all of its jobs (slurm-bridge issue 43), and while its webhook "
-        "is down no pod of any namespace but its own and kube-system can be created",
+        "node and a restart of slurmctld have ended all of its jobs (slurm-bridge issue 43), and while its "
+        "webhook is down no pod of any namespace but its own and kube-system can be created",
         path=_OWN,
         on_key=True,
         hint="try it where nothing else runs, then accept this",
