@@ -113,6 +113,12 @@ def plan_database(spec: ClusterSpec, request: DatabaseRequest) -> Database:
     )
 
 
+def watches(spec: ClusterSpec, namespace: str) -> bool:
+    """Say whether the operator looks after databases in a namespace; KeyError if there is none."""
+    settings = cast(MariadbOperatorSettings, spec.components["mariadbOperator"].settings)
+    return not settings.watch_namespaces or namespace in settings.watch_namespaces
+
+
 def _server(spec: ClusterSpec, request: DatabaseRequest, server: Server) -> Iterator[Setting]:
     asked = from_spec(*request.at)
     yield from _head(request, "MariaDB", request.name)

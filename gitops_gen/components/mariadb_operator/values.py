@@ -106,7 +106,6 @@ def _replicas(settings: MariadbOperatorSettings, pods: tuple[str, ...], data: An
     origins = (from_spec(*_OWN, "highAvailability"), _fact(high, "high availability"))
     for prefix in pods:
         yield put(f"{prefix}ha.enabled", True, *origins)
-        yield put(f"{prefix}ha.replicas", high["replicas"], *origins)
         yield put(f"{prefix}pdb.enabled", True, *origins)
         spread = _spread(data["charts"][0]["name"], data["pods"]["names"][prefix])
         yield put(f"{prefix}topologySpreadConstraints", [spread], *origins)
