@@ -24,14 +24,15 @@ from gitops_gen.model import (
     NamespaceRequest,
     PoolResources,
     Pruning,
+    Traced,
     from_fact,
     from_rule,
     from_spec,
 )
-from gitops_gen.traced import collect
 
 _CRD_WAVE = -20
 _WAVE = -15
+_NO_VALUES = from_rule("the chart of the CRDs reads no values")
 _CRDS_STAY = from_rule("the CRDs stay when the operator goes: every database would go with them")
 
 
@@ -75,7 +76,7 @@ class MariadbOperator(msgspec.Struct, frozen=True):
             chart=chart["name"],
             version=version,
             release_name=chart["name"],
-            values=collect(()),
+            values=Traced(data={}, origins={(): (_NO_VALUES,)}),
         )
         return Application(
             name=chart["name"],
