@@ -338,7 +338,8 @@ def _users(account: Account, path: Path) -> Iterator[Finding]:
 
 def _way_back(start: str, edges: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Return the shortest way from a name back to itself, empty if there is none."""
-    ways, seen = [(start,)], set[str]()
+    ways: list[tuple[str, ...]] = [(start,)]
+    seen: set[str] = set()
     for way in ways:
         for name in edges.get(way[-1], ()):
             if name == start:
