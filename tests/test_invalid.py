@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import gitops_gen
 from gitops_gen.cli.main import main
 from tests.codes import source_codes
 
@@ -74,8 +75,23 @@ def test_every_code_has_a_folder_and_every_folder_a_code() -> None:
         text = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
         assert [code for code in codes if f'"{code}"' not in text] == []
     elsewhere = {code for codes in TESTED_APART.values() for code in codes}
-    missing = {code: file for code, file in known.items() if code not in folders | elsewhere}
+    missing = {
+        code: file
+        for code, file in known.items()
+        if code not in folders | elsewhere and not in_the_making(file)
+    }
     assert (missing, sorted(folders - known.keys())) == ({}, [])
+
+
+def in_the_making(file: str) -> bool:
+    """Say whether a file belongs to a component without `component.yaml`, which no spec can name yet."""
+    parts = Path(file).parts
+    package = Path(gitops_gen.__file__).parent
+    return (
+        parts[0] == "components"
+        and len(parts) > 2
+        and not (package / "components" / parts[1] / "component.yaml").is_file()
+    )
 
 
 def test_codes_are_kebab_case_words() -> None:
