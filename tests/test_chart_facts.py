@@ -117,7 +117,10 @@ def test_missing_subchart_values_leave_only_what_the_parent_sets_to_compare() ->
 @needs_shared
 @pytest.mark.parametrize("chart", known_charts(), ids=known_ids)
 def test_deriving_again_gives_the_same_bytes(chart: KnownChart) -> None:
-    values = read_copy(SHARED / "upstream" / chart.upstream)
+    copy = SHARED / "upstream" / chart.upstream
+    if not (copy / "values.yaml").exists():
+        pytest.skip("upstream's values.yaml of this version is not among the copies")
+    values = read_copy(copy)
     subcharts = chart.sources.keys() - {"values.yaml"}
     recorded = section(read_facts(chart.facts_file()), "keys")
     assert derive.stale_keys(values, recorded, subcharts) == []
