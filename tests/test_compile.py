@@ -151,7 +151,16 @@ def test_check_finds_a_fresh_catalogue_and_a_stale_one(
         ("name: exampleOperator", "name: other", "name 'other' does not belong to folder example_operator"),
         ("stack: platform", "stack: 1", "stack must be text"),
         ("version: v2.0.0", "version: v3.0.0", "version v3.0.0 is not among versions"),
-        ("state: superseded", "state: old", "versions.v1.9.0.state must be one of current, superseded"),
+        (
+            "state: current",
+            "state: known",
+            "version v2.0.0 is known by name only: its chart is not catalogued",
+        ),
+        (
+            "state: superseded",
+            "state: old",
+            "versions.v1.9.0.state must be one of current, superseded, known",
+        ),
         (
             '{min: "1.32", max: "1.36"}',
             "{min: 1.32}",
@@ -191,7 +200,7 @@ def test_all_faults_are_told_and_nothing_is_written(
     assert capsys.readouterr().err.splitlines() == [
         "components/example_operator/component.yaml: stack must be text",
         "components/example_operator/component.yaml: "
-        "versions.v2.0.0.state must be one of current, superseded",
+        "versions.v2.0.0.state must be one of current, superseded, known",
     ]
     assert not (package / "catalog" / "compiled.json").exists()
 

@@ -22,6 +22,7 @@ INVALID = Path(__file__).parent / "invalid"
 FOLDERS = sorted(item for item in INVALID.iterdir() if item.is_dir()) if INVALID.is_dir() else []
 NOT_INPUT = ("expected.txt", "args")
 TESTED_APART = {
+    "test_slurm_chart_values": ("discouraged-value",),
     "test_build": ("component-required", "required-component-disabled"),
     "test_tree_writer": ("hand-edited-file", "foreign-file", "broken-lock", "tree-busy", "tree-not-a-folder"),
 }

@@ -15,6 +15,8 @@ from gitops_gen.traced import format_path, parse_path
 _INDEX = re.compile(r"\[\d+\]")
 _AMOUNT = re.compile(r"\d+(\.\d+)?(%|m|[KMGTP]i?)\Z")
 _ITEM = "[]"
+_EACH = "*"
+_KEYS = re.compile(r"\{keys\.([^{}]+)\}")
 _MARK = re.compile(r"\{(?:values\.)?([^{}]+)\}")
 _ANY = frozenset({"any", "null"})
 _SCALARS = frozenset({"boolean", "integer", "number", "string"})
@@ -51,8 +53,11 @@ def check_values(values: Mapping[str, Json], keys: ChartKeys, path: Path) -> Ite
 
     Unknown keys and wrong shapes are errors, dead keys and mixed-up scalars warnings. `null`
     removes a default and is always allowed; below an open map everything is.
+
+    An entry `like: other` in the facts has the keys of `other`, and `map.*` stands for each key of
+    `map` that is not known by name; suggestions are written with the user's own key.
     """
-    yield from _check_map(values, (), keys, path)
+    yield from _check_map(values, (), "", keys, path)
 
 
 def chart_objects(
@@ -69,61 +74,73 @@ def chart_objects(
     """
     made = (item for item in keys.objects if possible or _holds_any(item.get("when"), keys, values))
     own = {"{release}": release, "{namespace}": namespace}
-    return tuple(dict.fromkeys(_identity(item, own, keys, values) for item in made))
+    named = (one for item in made for one in _each_named(item, values))
+    return tuple(dict.fromkeys(_identity(item, own, keys, values) for item in named))
 
 
-def _check_map(values: Mapping[str, Json], at: Path, keys: ChartKeys, root: Path) -> Iterator[Diagnostic]:
+def _check_map(
+    values: Mapping[str, Json], at: Path, name: str, keys: ChartKeys, root: Path
+) -> Iterator[Diagnostic]:
     for key, value in values.items():
-        yield from _check_value(value, (*at, key), keys, root)
+        yield from _check_value(value, (*at, key), _known_name(name, key, keys), keys, root)
 
 
-def _check_value(value: Json, at: Path, keys: ChartKeys, root: Path) -> Iterator[Diagnostic]:
-    name = _known_name(at)
+def _check_value(value: Json, at: Path, name: str, keys: ChartKeys, root: Path) -> Iterator[Diagnostic]:
+    """Check the value at `at`, whose key the facts call `name`."""
     entry = keys.extra.get(name) or keys.keys.get(name)
     if name in keys.dead:
-        yield _dead(at, keys, root)
+        yield _dead(at, keys.dead[name], keys, root)
     elif entry is None:
-        yield _unknown(at, keys, root)
+        yield _unknown(at, name, keys, root)
     elif value is None:
         return
     elif (fault := _type_fault(value, entry)) is not None:
-        yield _mistyped(value, at, entry, fault, root)
-    elif name not in keys.open:
-        yield from _check_below(value, at, keys, root)
+        yield _mistyped(value, at, entry, fault, keys.hints.get(name + _ITEM, ""), root)
+    else:
+        yield from _discouraged(value, at, entry, root)
+        if name not in keys.open:
+            yield from _check_below(value, at, name, keys, root)
 
 
-def _check_below(value: Json, at: Path, keys: ChartKeys, root: Path) -> Iterator[Diagnostic]:
+def _check_below(value: Json, at: Path, name: str, keys: ChartKeys, root: Path) -> Iterator[Diagnostic]:
     if isinstance(value, dict):
-        yield from _check_map(value, at, keys, root)
-    elif isinstance(value, list) and _known_name(at) + _ITEM in keys.extra:
+        yield from _check_map(value, at, name, keys, root)
+    elif isinstance(value, list) and name + _ITEM in keys.extra:
         for index, item in enumerate(value):
             if isinstance(item, dict):
-                yield from _check_map(item, (*at, index), keys, root)
+                yield from _check_map(item, (*at, index), name + _ITEM, keys, root)
 
 
-def _known_name(at: Path) -> str:
-    return _INDEX.sub(_ITEM, format_path(at))
+def _known_name(parent: str, key: str | int, keys: ChartKeys) -> str:
+    """Return what the facts call the key of a map or list that they call `parent`."""
+    if isinstance(key, int):
+        return parent + _ITEM
+    part = format_path((key,))
+    name = f"{parent}.{part}" if parent and not part.startswith("[") else parent + part
+    each = f"{parent}.{_EACH}"
+    if each in keys.extra and name not in keys.extra and name not in keys.keys:
+        name = each
+    return str(keys.extra.get(name, {}).get("like", name))
 
 
 # --- findings ----------------------------------------------------------------------------------
 
 
-def _unknown(at: Path, keys: ChartKeys, root: Path) -> Diagnostic:
+def _unknown(at: Path, name: str, keys: ChartKeys, root: Path) -> Diagnostic:
     return Diagnostic(
         code="unknown-values-key",
         message=(f'values key "{format_path(at)}" is not known to chart {keys.chart} {keys.version}'),
         path=(*root, *at),
-        hint=_hint(at, keys),
+        hint=_hint(at, name, keys),
         on_key=True,
     )
 
 
-def _dead(at: Path, keys: ChartKeys, root: Path) -> Diagnostic:
+def _dead(at: Path, reason: str, keys: ChartKeys, root: Path) -> Diagnostic:
     return Diagnostic(
         code="dead-values-key",
         message=(
-            f'values key "{format_path(at)}" has no effect in chart {keys.chart} {keys.version}: '
-            f"{keys.dead[_known_name(at)]}"
+            f'values key "{format_path(at)}" has no effect in chart {keys.chart} {keys.version}: {reason}'
         ),
         severity=Severity.WARNING,
         path=(*root, *at),
@@ -132,7 +149,21 @@ def _dead(at: Path, keys: ChartKeys, root: Path) -> Diagnostic:
     )
 
 
-def _mistyped(value: Json, at: Path, entry: Mapping[str, Json], fault: Severity, root: Path) -> Diagnostic:
+def _discouraged(value: Json, at: Path, entry: Mapping[str, Json], root: Path) -> Iterator[Diagnostic]:
+    against = entry.get("discouraged")
+    if isinstance(value, str) and isinstance(against, dict) and value in against:
+        yield Diagnostic(
+            code="discouraged-value",
+            severity=Severity.WARNING,
+            message=f'values key "{format_path(at)}" should not be "{value}"',
+            path=(*root, *at),
+            hint=str(against[value]),
+        )
+
+
+def _mistyped(
+    value: Json, at: Path, entry: Mapping[str, Json], fault: Severity, for_list: str, root: Path
+) -> Diagnostic:
     expected = " or ".join(_types(entry))
     quote = isinstance(value, int | float) and expected == "string"
     return Diagnostic(
@@ -140,7 +171,7 @@ def _mistyped(value: Json, at: Path, entry: Mapping[str, Json], fault: Severity,
         message=f'values key "{format_path(at)}" must be {_article(expected)}, not {_shown(value)}',
         severity=fault,
         path=(*root, *at),
-        hint=f"quote it: {_quoted(value)}" if quote else "",
+        hint=f"quote it: {_quoted(value)}" if quote else for_list if isinstance(value, list) else "",
     )
 
 
@@ -187,13 +218,25 @@ def _types(entry: Mapping[str, Json]) -> tuple[str, ...]:
 # --- hints -------------------------------------------------------------------------------------
 
 
-def _hint(at: Path, keys: ChartKeys) -> str:
-    parts = tuple(_ITEM if isinstance(part, int) else part for part in at)
+def _hint(at: Path, name: str, keys: ChartKeys) -> str:
+    """Say what to write instead; `{here}` in a hint of the facts is the map that the key stands in."""
+    parts = _split(name)
     told = next((keys.hints[item] for item in _covering(parts) if item in keys.hints), None)
     if told is not None:
-        return told
+        return told.replace("{here}", format_path(at[:-1]))
     near = _nearest_sibling(parts, keys) or _same_leaf(parts, keys)
-    return f'did you mean "{near}"?' if near else ""
+    return f'did you mean "{_as_written(near, at, keys)}"?' if near else ""
+
+
+def _as_written(known: str, at: Path, keys: ChartKeys) -> str:
+    """Write a known key below the user's own keys, where the facts call these otherwise."""
+    name = ""
+    for size, key in enumerate(at, start=1):
+        name = _known_name(name, key, keys)
+        own = _INDEX.sub(_ITEM, format_path(at[:size]))
+        if name != own and known.startswith((f"{name}.", f"{name}[")):
+            return own + known[len(name) :]
+    return known
 
 
 def _covering(parts: tuple[str, ...]) -> Iterator[str]:
@@ -219,7 +262,8 @@ def _same_leaf(parts: tuple[str, ...], keys: ChartKeys) -> str | None:
 
 
 def _known(keys: ChartKeys) -> Iterator[tuple[str, ...]]:
-    return (_split(name) for name in (*keys.keys, *keys.extra) if name not in keys.dead)
+    names = (*keys.keys, *keys.extra)
+    return (_split(name) for name in names if name not in keys.dead and not name.endswith(f".{_EACH}"))
 
 
 def _folded(name: str) -> str:
@@ -300,6 +344,20 @@ def _effective(name: str, keys: ChartKeys, values: Mapping[str, Json]) -> Json:
             return keys.keys.get(name, {}).get("default")
         at = at[part]
     return cast(Json, at)
+
+
+def _each_named(item: Mapping[str, Json], values: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
+    """Yield the object once for each of the user's keys where its name holds `{keys.<map>}`."""
+    mark = _KEYS.search(str(item["name"]))
+    if mark is None:
+        yield item
+        return
+    below: object = values
+    for part in _split(mark[1]):
+        below = below.get(part) if isinstance(below, dict) else None
+    for key, value in (below if isinstance(below, dict) else {}).items():
+        if value is not None and not (isinstance(value, dict) and value.get("enabled") is False):
+            yield {**item, "name": str(item["name"]).replace(mark[0], key)}
 
 
 def _identity(

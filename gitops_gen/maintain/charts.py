@@ -47,11 +47,13 @@ class KnownChart:
     checked: str
     sources: Mapping[str, str]
     crds: Mapping[str, str] = field(default_factory=dict)
+    shapes: Mapping[str, str] = field(default_factory=dict)
     kubernetes: str = ""
     api_versions: tuple[str, ...] = ()
     toggles: Mapping[str, Json] = field(default_factory=dict)
     scenarios: tuple[Mapping[str, Json], ...] = ()
     ignored: tuple[str, ...] = ()
+    misread: tuple[str, ...] = ()
 
     def facts_file(self, components: Path = COMPONENTS) -> Path:
         """Where the derived facts are kept."""

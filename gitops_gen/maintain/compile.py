@@ -21,7 +21,7 @@ _NAME = re.compile(r"[a-z][A-Za-z0-9]*\Z")
 _DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?\Z")
 _TEXTS = ("name", "stack", "namespace", "version")
 _SHAPE = frozenset((*_TEXTS, "versions", "charts", "requires"))
-_STATES = ("current", "superseded")
+_STATES = ("current", "superseded", "known")
 
 
 class FactsError(Exception):
@@ -112,6 +112,8 @@ def _check_versions(versions: object, default: Json) -> Iterator[str]:
         return
     if default not in versions:
         yield f"version {default} is not among versions"
+    elif isinstance(chosen := versions[default], dict) and chosen.get("state") == "known":
+        yield f"version {default} is known by name only: its chart is not catalogued"
     for version, facts in versions.items():
         where = f"versions.{version}"
         if not isinstance(version, str):

@@ -25,6 +25,7 @@ from gitops_gen.maintain.charts import (
 )
 from gitops_gen.maintain.derive import derive_keys
 from gitops_gen.maintain.reads import ITEM, Read, Use, chart_reads
+from gitops_gen.maintain.shapes import shape_entries, told_by_shapes
 from gitops_gen.model import Json, Object
 
 _DEEP = frozenset({"affinity", "nodeAffinity", "podAffinity", "podAntiAffinity"})
@@ -151,13 +152,17 @@ def complete(chart: KnownChart, folder: Path) -> list[str]:
     """Add what is missing to the chart's `.extra.json`; return the keys that nothing reads."""
     keys = derive_keys(read_chart(folder))
     old = read_facts(chart.extra_file())
-    dead = section(old, "dead")
+    dead, extra = section(old, "dead"), section(old, "extra")
+    likes = {name for name, entry in extra.items() if "like" in entry}
+    settled = (*dead, *chart.misread, *likes)
     reads = {
         name: read
         for name, read in chart_reads(folder).items()
-        if not any(_within(name, other) for other in dead)
+        if name in likes or not any(_within(name, other) for other in settled)
     }
     found = found_sections(keys, reads, chart, folder)
+    closed = {*chart.shapes, *likes, *_each(extra), *(str(extra[name]["like"]) for name in likes)}
+    found["open"] = {name: entry for name, entry in found["open"].items() if name not in closed}
     facts: Object = {"chart": chart.chart, "version": chart.version, "checked": chart.checked}
     for name in ("extra", "dead", "open", "hints"):
         facts[name] = {**found.get(name, {}), **section(old, name)}
@@ -166,10 +171,15 @@ def complete(chart: KnownChart, folder: Path) -> list[str]:
     return [name for name in unread(keys, reads) if name not in (*dead, *switches)]
 
 
+def _each(extra: Mapping[str, Object]) -> Iterator[str]:
+    """Yield the maps whose keys are known by what stands below them (`map.*`)."""
+    return (name.removesuffix(".*") for name in extra if name.endswith(".*"))
+
+
 def found_sections(
     keys: Mapping[str, Object], reads: Mapping[str, Read], chart: KnownChart, folder: Path
 ) -> dict[str, dict[str, Object]]:
-    """Find the `extra` and `open` entries: from templates, then from the CRDs they fill."""
+    """Find the `extra` and `open` entries: from templates, then from the CRDs and pods they fill."""
     copied: dict[str, Object] = {}
     for root, spec in crd_schemas(chart, folder).items():
         unseen = {name: read for name, read in reads.items() if name not in copied}
@@ -180,7 +190,8 @@ def found_sections(
         for name, entry in open_maps(keys, reads).items()
         if name not in copied or copied[name].get("open")
     }
-    return {"extra": missing_extra(keys, reads) | more, "open": whole}
+    shapes = told_by_shapes(keys, shape_entries(chart, folder))
+    return {"extra": missing_extra(keys, reads) | more | shapes, "open": whole}
 
 
 def _tells_more(name: str, entry: Object, keys: Mapping[str, Object]) -> bool:

@@ -100,7 +100,7 @@ def _condition(pairs: Iterable[tuple[str, Json]]) -> Condition:
 
 
 def _relevant(names: set[str], toggles: Toggles, effective: Iterable[str]) -> list[str]:
-    """Choose the keys worth flipping beside `names`: near switches and the great ones."""
+    """Choose the keys worth flipping beside `names`: near switches, the great ones, those of charts.yaml."""
     above = {name[:at] for name in names for at in _dots(name)}
     beside = tuple(
         f"{name.rpartition('.')[0]}."
@@ -113,7 +113,8 @@ def _relevant(names: set[str], toggles: Toggles, effective: Iterable[str]) -> li
         if name.rpartition(".")[0] in above or (default is True and name.startswith(beside))
     }
     great = {name for name in effective if name.count(".") <= 1}
-    return sorted((near | great) - names)
+    chosen = {name for name, (_, flip) in toggles.items() if not isinstance(flip, bool)}
+    return sorted((near | great | chosen) - names)
 
 
 def _dots(name: str) -> Iterator[int]:
@@ -182,13 +183,13 @@ def _wanted(value: Json, default: Json) -> Json:
 def settled(entries: list[Object], real: Renderer) -> list[Object]:
     """Correct names that the longer release name had cut short, from renders with the real one."""
     made: set[Identity] = set()
-    for found in real.render_all(dict.fromkeys(_assignment(it) for it in entries)):
-        made |= found or set()
+    for assignment in {json.dumps(it): it for it in (_assignment(it, real.chart) for it in entries)}.values():
+        made |= real.render(assignment) or set()
     told = {_as_made(entry, real.chart.release) for entry in entries}
     spare = sorted(made - told, key=_order)
     return [
         entry
-        if (own := _as_made(entry, real.chart.release)) in made or "{values." in f"{own.name} {own.namespace}"
+        if (own := _as_made(entry, real.chart.release)) in made or _is_named(own)
         else {**entry, "name": _nearest(own, spare)}
         for entry in entries
     ]
@@ -216,11 +217,20 @@ def _alike(one: str, other: str) -> int:
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(other))
 
 
-def _assignment(entry: Object) -> Assignment:
+def _is_named(identity: Identity) -> bool:
+    """Say whether values or keys of the user stand in the name, which only the user can tell."""
+    return any(mark in f"{identity.name} {identity.namespace}" for mark in ("{values.", "{keys."))
+
+
+def _assignment(entry: Object, chart: KnownChart) -> Assignment:
+    """Return values for which the chart makes the object."""
     alternatives = entry.get("when")
     first = alternatives[0] if isinstance(alternatives, list) else {}
     assert isinstance(first, dict)
-    return tuple((name, ANY_TEXT if isinstance(it, dict) else it) for name, it in first.items())
+    tried = {name: value for values in (*chart.scenarios, chart.toggles) for name, value in values.items()}
+    return tuple(
+        (name, tried.get(name, ANY_TEXT) if isinstance(it, dict) else it) for name, it in first.items()
+    )
 
 
 def _order(identity: Identity) -> tuple[str, ...]:

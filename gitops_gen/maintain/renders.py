@@ -21,12 +21,15 @@ Assignment = tuple[tuple[str, Json], ...]
 NAMESPACE = "ns-zq"
 ANY_TEXT = "zq-set"
 """A value of charts.yaml that stands for any text; names that hold it are named by that value."""
+ANY_KEY = "zq-key"
+"""A key of charts.yaml that stands for any key of a map; names that hold it are named by that key."""
 
 
 class Identity(NamedTuple):
     """An object as a chart names it.
 
-    `{release}` and `{namespace}` stand for the install's own, `{values.<path>}` for a value.
+    `{release}` and `{namespace}` stand for the install's own, `{values.<path>}` for a value and
+    `{keys.<path>}` for each key of a map.
     """
 
     group: str
@@ -57,7 +60,7 @@ class Renderer:
         """Return the objects made with these values over the chart's defaults."""
         values = json.dumps(nested(assignment), sort_keys=True)
         if values not in self._seen:
-            self._seen[values] = self._run(values, _named_by(assignment))
+            self._seen[values] = self._run(values, _marks(assignment))
         return self._seen[values]
 
     def render_all(self, assignments: Iterable[Assignment]) -> list[Rendered]:
@@ -65,7 +68,7 @@ class Renderer:
         with ThreadPoolExecutor(2) as pool:
             return list(pool.map(self.render, assignments))
 
-    def _run(self, values: str, named_by: str) -> Rendered:
+    def _run(self, values: str, marks: Mapping[str, str]) -> Rendered:
         release = self.chart.release + self.suffix
         argv = [*self.helm, "template", release, str(self.folder), "--namespace", NAMESPACE]
         argv += ["--include-crds", "--skip-tests", "--kube-version", self.chart.kubernetes, "-f", "-"]
@@ -73,9 +76,9 @@ class Renderer:
         done = run(Command(argv=tuple(argv), stdin=values), check=False)
         if done.status != 0:
             return None
-        return frozenset(self._identities(done.stdout, named_by))
+        return frozenset(self._identities(done.stdout, marks))
 
-    def _identities(self, text: str, named_by: str) -> Iterator[Identity]:
+    def _identities(self, text: str, marks: Mapping[str, str]) -> Iterator[Identity]:
         for group, kind, metadata in object_heads(text):
             cluster = kind in self.cluster_kinds.get(group, ())
             annotations = metadata.get("annotations")
@@ -83,15 +86,16 @@ class Renderer:
             yield Identity(
                 group,
                 kind,
-                self._marked(str(metadata.get("name")), named_by),
-                None if cluster else self._marked(namespace, named_by),
+                self._marked(str(metadata.get("name")), marks),
+                None if cluster else self._marked(namespace, marks),
                 isinstance(annotations, dict) and "helm.sh/hook" in annotations,
             )
 
-    def _marked(self, name: str, named_by: str) -> str:
-        if self.suffix:
-            name = name.replace(self.chart.release + self.suffix, "{release}")
-        return name.replace(NAMESPACE, "{namespace}").replace(ANY_TEXT, f"{{values.{named_by}}}")
+    def _marked(self, name: str, marks: Mapping[str, str]) -> str:
+        own = {self.chart.release + self.suffix: "{release}"} if self.suffix else {}
+        for text, mark in {**own, NAMESPACE: "{namespace}", **marks}.items():
+            name = name.replace(text, mark)
+        return name
 
 
 def object_heads(text: str) -> Iterator[tuple[str, str, Object]]:
@@ -125,5 +129,12 @@ def nested(assignment: Assignment) -> Object:
     return tree
 
 
-def _named_by(assignment: Assignment) -> str:
-    return next((name for name, value in assignment if value == ANY_TEXT), "")
+def _marks(assignment: Assignment) -> dict[str, str]:
+    """Say what a name that holds a made-up value or key is named by."""
+    found: dict[str, str] = {}
+    for name, value in assignment:
+        if value == ANY_TEXT:
+            found.setdefault(ANY_TEXT, f"{{values.{name}}}")
+        elif isinstance(value, dict) and ANY_KEY in value:
+            found.setdefault(ANY_KEY, f"{{keys.{name}}}")
+    return found

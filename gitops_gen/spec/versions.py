@@ -69,7 +69,8 @@ def _kubernetes(part: ComponentSpec, versions: dict[str, Any], spec: ClusterSpec
     chosen = Version.parse(spec.kubernetes.version)
     bounds = versions[part.version].get("kubernetes", {})
     floor, ceiling = bounds.get("min"), bounds.get("max")
-    fitting = [name for name, facts in versions.items() if _supports(facts.get("kubernetes", {}), chosen)]
+    readable = {name: facts for name, facts in versions.items() if facts.get("state") != "known"}
+    fitting = [name for name, facts in readable.items() if _supports(facts.get("kubernetes", {}), chosen)]
     other = f"choose {part.name} {' or '.join(fitting)}" if fitting else ""
     if floor is not None and chosen.minor < Version.parse(floor).minor:
         yield Diagnostic(
