@@ -15,6 +15,7 @@ from gitops_gen.traced import format_path, parse_path
 _INDEX = re.compile(r"\[\d+\]")
 _AMOUNT = re.compile(r"\d+(\.\d+)?(%|m|[KMGTP]i?)\Z")
 _ITEM = "[]"
+_BARE_ITEM = re.compile(r'(?<!")\[\](?!")')
 _EACH = "*"
 _KEYS = re.compile(r"\{keys\.([^{}]+)\}")
 _MARK = re.compile(r"\{(?:values\.)?([^{}]+)\}")
@@ -276,7 +277,7 @@ def _folded(name: str) -> str:
 @lru_cache(maxsize=16384)
 def _split(name: str) -> tuple[str, ...]:
     """Split the name of a key; `[]` (any item of a list) is a part of its own."""
-    return tuple(str(part) for part in parse_path(name.replace("[]", f'["{_ITEM}"]')))
+    return tuple(str(part) for part in parse_path(_BARE_ITEM.sub(f'["{_ITEM}"]', name)))
 
 
 def _join(parts: Iterable[str]) -> str:
