@@ -280,6 +280,19 @@ def test_key_secrets_are_made_unless_switched_off(version: str) -> None:
     assert secrets({**off, **given}) == set()
 
 
+@pytest.mark.parametrize("version", [CURRENT, SUPERSEDED])
+@pytest.mark.parametrize("key", ["slurmKey", "jwtKey"])
+def test_key_secret_that_a_user_names_is_made_only_with_create(key: str, version: str) -> None:
+    other = {"slurmKey": "jwtKey", "jwtKey": "slurmKey"}[key]
+
+    def secrets(create: bool) -> set[str]:
+        values: Object = {key: {"create": create, "secretRef": {"name": "own"}}, other: {"create": False}}
+        found = chart_objects(keys_of("slurm", version), values, "slurm", "slurm")
+        return {it.name for it in found if it.kind == "Secret"}
+
+    assert (secrets(True), secrets(False)) == ({"own"}, set())
+
+
 def test_priority_class_is_named_by_its_value(slurm: ChartKeys) -> None:
     values: Object = {"priorityClass": {"enabled": True, "create": True, "name": "hpc"}}
     found = chart_objects(slurm, values, "slurm", "slurm")

@@ -67,7 +67,7 @@ def _explain(
     new = (renderer.render(start) or frozenset()) - base - known
     if not new:
         return {}
-    names = _relevant({name for name, _ in start}, toggles, effective)
+    names = _tellable(start, _relevant({name for name, _ in start}, toggles, effective), toggles)
     gone = list(zip(start, fewer, strict=True))
     gone += [((name, toggles[name][0]), it) for name, it in _removers(renderer, start, new, names, toggles)]
     return {
@@ -76,6 +76,13 @@ def _explain(
         )
         for identity in new
     }
+
+
+def _tellable(start: Assignment, names: list[str], toggles: Toggles) -> list[str]:
+    """Leave out keys that would name objects by the same made-up text as `start` does."""
+    if all(value != ANY_TEXT for _, value in start):
+        return names
+    return [name for name in names if toggles[name][1] != ANY_TEXT]
 
 
 def _removers(
