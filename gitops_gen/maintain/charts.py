@@ -54,6 +54,7 @@ class KnownChart:
     scenarios: tuple[Mapping[str, Json], ...] = ()
     ignored: tuple[str, ...] = ()
     misread: tuple[str, ...] = ()
+    crd_folder: str = ""
 
     def facts_file(self, components: Path = COMPONENTS) -> Path:
         """Where the derived facts are kept."""
