@@ -45,8 +45,8 @@ KEYS = {
     "slurm": {"secretRef": {"name": "slurm-auth-slurm", "key": "slurm.key"}},
     "jwt": {"secretRef": {"name": "slurm-auth-jwt", "key": "jwt.key"}},
 }
-SINCE_1_2 = {"operatorWritesDefaults": False}
-BEFORE_1_2 = {"operatorWritesDefaults": True}
+SINCE_1_2: Any = {"writes": {"slurm": {}}}
+BEFORE_1_2: Any = read_yaml(FOLDER / "component.yaml")["versions"]["1.1.2"]
 CATALOG = resources().catalog
 
 

@@ -11,8 +11,10 @@ from typing import Any
 import msgspec
 
 from gitops_gen.components.slurm.conf import merge_config, text_of
+from gitops_gen.components.slurm.scripts import health_check_config, plugstack
 from gitops_gen.components.slurm.settings import Config, Partition, SlurmSettings, Value
 from gitops_gen.components.slurm.workers import Worker
+from gitops_gen.emit import emit
 from gitops_gen.model import Origin, from_fact, from_rule, from_spec
 
 OWN = ("components", "slurm")
@@ -30,10 +32,33 @@ class Keyword(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def slurm_conf(settings: SlurmSettings, found: Sequence[Worker], release: Any) -> tuple[Keyword, ...]:
-    """Return the keywords of slurm.conf that the chart prints behind the operator's own."""
-    derived = {item.name: item for item in _derived(settings, found, release)}
-    merged = merge_config({name: item.text for name, item in derived.items()}, settings.controller.config)
-    return tuple(_keyword(name, text, settings, derived) for name, text in merged.items())
+    """Return the keywords of slurm.conf that the chart prints behind the operator's own.
+
+    What the operator of this release writes by itself is left out, unless it must say something else:
+    the last line of a keyword counts, so that lists hold the operator's words, too.
+    """
+    written: Mapping[str, str] = release["writes"]["slurm"]
+    derived = {item.name: item for item in _over_operator(_derived(settings, found), written)}
+    base = {**written, **{name: item.text for name, item in derived.items()}}
+    merged = merge_config(base, settings.controller.config)
+    return tuple(
+        _keyword(name, text, settings, derived)
+        for name, text in merged.items()
+        if text != written.get(name)
+    )
+
+
+def _over_operator(derived: Iterable[Keyword], written: Mapping[str, str]) -> Iterator[Keyword]:
+    for item in derived:
+        if item.name in written:
+            text = item.text if item.name in _LISTS else written[item.name]
+            merged = merge_config({item.name: written[item.name]}, {item.name: text})
+            yield msgspec.structs.replace(item, text=merged[item.name])
+        else:
+            yield item
+
+
+_LISTS = ("AccountingStorageTRES", "GresTypes")
 
 
 def _keyword(name: str, text: str, settings: SlurmSettings, derived: Mapping[str, Keyword]) -> Keyword:
@@ -44,27 +69,25 @@ def _keyword(name: str, text: str, settings: SlurmSettings, derived: Mapping[str
     return Keyword(name=name, text=text, origins=(*own, *(known.origins if known and both else ())))
 
 
-def _derived(settings: SlurmSettings, found: Sequence[Worker], release: Any) -> Iterator[Keyword]:
-    if not release["operatorWritesDefaults"]:
-        yield _key("CommunicationParameters", "block_null_hash", _DROPPED)
-        yield _key("ProctrackType", "proctrack/cgroup", _DROPPED, _CONFINED)
-        yield _key("PrologFlags", "Contain", _DROPPED, _CONFINED)
-        yield _key("ReturnToService", "2", _DROPPED)
-        yield _key("SelectTypeParameters", "CR_Core_Memory", _DROPPED, _CONFINED)
-        yield _key("SlurmctldParameters", "enable_stepmgr", _DROPPED)
-        yield _key("TaskPlugin", "task/cgroup,task/affinity", _DROPPED, _CONFINED)
-        yield _key("JobAcctGatherType", "jobacct_gather/cgroup", _DROPPED)
-    yield from _gres_types(settings, found, release)
+def _derived(settings: SlurmSettings, found: Sequence[Worker]) -> Iterator[Keyword]:
+    yield _key("CommunicationParameters", "block_null_hash", _DROPPED)
+    yield _key("ProctrackType", "proctrack/cgroup", _DROPPED, _CONFINED)
+    yield _key("PrologFlags", "Contain", _DROPPED, _CONFINED)
+    yield _key("ReturnToService", "2", _DROPPED)
+    yield _key("SelectTypeParameters", "CR_Core_Memory", _DROPPED, _CONFINED)
+    yield _key("SlurmctldParameters", "enable_stepmgr", _DROPPED)
+    yield _key("TaskPlugin", "task/cgroup,task/affinity", _DROPPED, _CONFINED)
+    yield _key("JobAcctGatherType", "jobacct_gather/cgroup", _DROPPED)
+    yield from _gres_types(found)
     yield from _accounting(settings, found)
-    yield from _limits(settings, found)
+    yield from _limits(found)
     yield from _plugins(settings)
 
 
-def _gres_types(settings: SlurmSettings, found: Sequence[Worker], release: Any) -> Iterator[Keyword]:
-    names = list(dict.fromkeys(item.name for worker in found for item in worker.gres))
-    if not names or (release["operatorWritesDefaults"] and names == ["gpu"]):
-        return
-    yield _key("GresTypes", ",".join(names), *_pools(found), _DROPPED)
+def _gres_types(found: Sequence[Worker]) -> Iterator[Keyword]:
+    names = dict.fromkeys(item.name for worker in found for item in worker.gres)
+    if names:
+        yield _key("GresTypes", ",".join(names), *_pools(found), _DROPPED)
 
 
 def _accounting(settings: SlurmSettings, found: Sequence[Worker]) -> Iterator[Keyword]:
@@ -91,7 +114,7 @@ def _accounting(settings: SlurmSettings, found: Sequence[Worker]) -> Iterator[Ke
         )
 
 
-def _limits(settings: SlurmSettings, found: Sequence[Worker]) -> Iterator[Keyword]:
+def _limits(found: Sequence[Worker]) -> Iterator[Keyword]:
     most = sum(worker.most for worker in found)
     if most > _OPERATOR_NODES:
         yield _key(
@@ -116,16 +139,9 @@ _OPERATOR_NODES = 1024
 def _plugins(settings: SlurmSettings) -> Iterator[Keyword]:
     if settings.job_submit_lua is not None:
         yield _key("JobSubmitPlugins", "lua", from_spec(*OWN, "jobSubmitLua"))
-    check = settings.health_check
-    if check is not None:
-        own = from_spec(*OWN, "healthCheck")
-        yield _key("HealthCheckProgram", check.program or HEALTH_CHECK, own)
-        yield _key("HealthCheckInterval", str(check.interval), own)
-        yield _key("HealthCheckNodeState", ",".join(check.node_state), own)
-
-
-HEALTH_CHECK = "/opt/health-check/health-check"
-"""Path of the health check whose text the spec holds."""
+    if settings.health_check is not None:
+        for name, text in health_check_config(settings.health_check).items():
+            yield _key(name, text, from_spec(*OWN, "healthCheck"))
 
 
 def partition_conf(settings: SlurmSettings, index: int) -> tuple[Keyword, ...]:
@@ -244,6 +260,12 @@ def _counted(worker: Worker, name: str, kind: str, count: int) -> str:
     return f"NodeName={worker.hosts} Name={name}{typed} Count={count}"
 
 
+def topology_yaml(topologies: Sequence[Mapping[str, Any]]) -> str:
+    """Return topology.yaml, a list of topologies in the order of the spec."""
+    items = (emit(item).splitlines() for item in topologies)
+    return _lines(f"{'  ' if index else '- '}{line}" for lines in items for index, line in enumerate(lines))
+
+
 def _lines(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
@@ -268,6 +290,11 @@ def files(settings: SlurmSettings, found: Sequence[Worker]) -> Iterator[tuple[st
     gres = gres_conf(settings, found)
     if gres:
         yield "gres.conf", gres, (from_spec(*OWN, "gres"), *_pools(found))
+    plugins = plugstack(settings)
+    if plugins is not None:
+        yield "plugstack.conf", plugins, (from_spec(*OWN, "plugstack"), from_spec(*OWN, "pyxis"))
+    if settings.topology:
+        yield "topology.yaml", topology_yaml(settings.topology), (from_spec(*OWN, "topology"),)
     if settings.job_submit_lua is not None:
         yield "job_submit.lua", settings.job_submit_lua, (from_spec(*OWN, "jobSubmitLua"),)
     for name, text in settings.config_files.items():

@@ -214,7 +214,7 @@ class LoginService(Words, frozen=True, kw_only=True):
     """How users reach sshd."""
 
     type: Literal["ClusterIP", "NodePort", "LoadBalancer"] = "ClusterIP"
-    internal: bool = False
+    internal: bool | None = None
     source_ranges: tuple[str, ...] = ()
     port: int = 22
     node_port: int | None = None
