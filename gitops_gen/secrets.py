@@ -78,9 +78,12 @@ def external_secrets(apps: Iterable[Application], spec: ClusterSpec) -> tuple[Ap
 
 
 def _first_user(item: Needed, apps: Iterable[Application]) -> str:
-    """Return the name of the app that is synced before the others that ask for this Secret."""
+    """Return the name of the app that is synced before the others that ask for this Secret.
+
+    The stack `platform` goes first, the others side by side, each wave by wave.
+    """
     users = (
-        (app.stack != "platform", app.stack, app.wave, app.name)
+        (app.stack != "platform", app.wave, app.stack, app.name)
         for app in apps
         for asked in app.secrets
         if (asked.kind, asked.namespace, asked.name) == (item.kind, item.namespace, item.name)

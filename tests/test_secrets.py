@@ -281,6 +281,17 @@ def test_a_claim_that_is_only_read_must_be_filled() -> None:
 def test_a_claim_without_needs_is_the_readers_choice() -> None:
     found = claims(replace(HOME, access_mode="", size=""))
     assert "| `slurm` | `home` | your choice | the volume home at /home |" in found
+    assert "  accessModes:\n    - ReadWriteOnce\n" in found
+
+
+def test_what_nobody_asks_for_has_no_section() -> None:
+    assert "that must exist" not in readme()
+    assert [line for line in readme(HOME).splitlines() if line.endswith("must exist")] == [f"## {CLAIMS}"]
+
+
+def test_keys_of_the_users_own_are_listed_behind_named_ones() -> None:
+    found = secrets(PASSWORD, replace(PASSWORD, keys=(), purpose="the environment"))
+    assert "| `slurm` | `slurm-key` | `password`, your own | the database; the environment |" in found
 
 
 def test_random_keys_are_told_with_their_size_and_made_once() -> None:
@@ -367,6 +378,8 @@ def test_store_takes_every_property_where_keys_are_the_users_own() -> None:
         ({"wave": -10}, {"wave": 0}, "a"),
         ({"wave": 0}, {"wave": -10}, "b"),
         ({"wave": -20, "stack": "gpu"}, {"wave": 0, "stack": "platform"}, "b"),
+        ({"wave": 0, "stack": "gpu"}, {"wave": -10, "stack": "slurm"}, "b"),
+        ({"wave": 0, "stack": "slurm"}, {"wave": 0, "stack": "gpu"}, "b"),
     ],
 )
 def test_a_shared_secret_has_one_owner_the_first_that_is_synced(
@@ -375,6 +388,29 @@ def test_a_shared_secret_has_one_owner_the_first_that_is_synced(
     made = made_secrets(app(KEY, name="a", **first), app(PASSWORD, name="b", **second))
     assert list(made) == [owner]
     assert len(made[owner]) == 1
+
+
+@pytest.mark.parametrize("other", [CONFIG, replace(PASSWORD, namespace="mariadb")])
+def test_a_like_named_object_makes_nobody_an_owner(other: SecretRequest) -> None:
+    first, second = app(other, name="a", wave=-10), app(KEY, name="b")
+    made = made_secrets(first, second)
+    assert [item["metadata"]["namespace"] for item in made["b"]] == ["slurm"]
+
+
+def test_store_makes_a_secret_of_the_type_that_is_asked_for() -> None:
+    pull = replace(PASSWORD, keys=(".dockerconfigjson",), type="kubernetes.io/dockerconfigjson")
+    (made,) = made_secrets(app(pull))["slurm"]
+    assert made["spec"]["target"]["template"] == {"type": "kubernetes.io/dockerconfigjson"}
+
+
+def test_a_stored_secret_says_for_whom_it_is() -> None:
+    (changed,) = external_secrets([app(KEY, PASSWORD)], plan_of(body=STORE).spec)
+    (manifest,) = changed.manifests
+    said = [origin.ref for origin in manifest.object.origins[("spec",)]]
+    assert said[1:] == [
+        "a Secret for Slurm's own key must exist",
+        "a Secret for the database must exist",
+    ]
 
 
 def test_two_components_in_one_namespace_share_a_pull_secret_in_a_whole_tree() -> None:
@@ -393,7 +429,7 @@ def test_a_store_makes_neither_config_maps_nor_claims() -> None:
     assert made_secrets(app(HOME, CONFIG)) == {}
 
 
-@pytest.mark.parametrize("body", ["", SEALED])
+@pytest.mark.parametrize("body", ["", SEALED, "secrets: {store: existing, storeRef: {name: vault}}"])
 def test_without_a_store_apps_stay_as_they_are(body: str) -> None:
     assert made_secrets(app(KEY), body=body) == {}
 
