@@ -45,7 +45,7 @@ def plan_cluster(
         for item in rendered
         for app in item.plan(spec)
     ]
-    apps = [external_secrets(app, spec) for app in parts]
+    apps = list(external_secrets(parts, spec))
     if any(app.namespaces for app in apps):
         apps.append(namespaces_application(spec, apps))
     state = locked_state(spec, apps)

@@ -13,6 +13,7 @@ from gitops_gen.argocd import (
     sync_options,
 )
 from gitops_gen.diagnostics import Severity
+from gitops_gen.emit import emit
 from gitops_gen.model import (
     Application,
     ClusterSpec,
@@ -20,12 +21,15 @@ from gitops_gen.model import (
     HelmSource,
     KustomizeSource,
     NodePool,
+    Object,
     Plan,
-    SecretRequest,
+    Storage,
 )
 from gitops_gen.namespaces import away
 from gitops_gen.prose import render_prose
-from gitops_gen.secrets import remote_key
+from gitops_gen.secrets import CLAIM, KINDS, Needed, needed, remote_key
+
+_MANY = ("ReadWriteMany", "ReadOnlyMany")
 
 
 class LabelCommand(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,11 +40,18 @@ class LabelCommand(msgspec.Struct, frozen=True, kw_only=True):
     command: str
 
 
+class StoreValue(msgspec.Struct, frozen=True, kw_only=True):
+    """A property of an entry of the Secret store, and a command that prints a random value for it."""
+
+    entry: str
+    key: str
+    command: str
+
+
 def tree_readme(plan: Plan, template: str) -> str:
     """Render the README; the same plan gives the same text."""
     spec, apps = plan.spec, plan.applications
-    secrets = _requests(apps, "Secret")
-    from_store = spec.secrets.store == "external-secrets"
+    wanted = needed(apps)
     return render_prose(
         template,
         "tree-readme.md.j2",
@@ -50,14 +61,15 @@ def tree_readme(plan: Plan, template: str) -> str:
         sources={app.name: source_text(app) for app in apps},
         pools=spec.resources,
         labels=label_commands(spec),
-        secrets=secrets,
-        store_keys={(item.namespace, item.name): remote_key(item, spec) for item in secrets if from_store},
-        config_maps=_requests(apps, "ConfigMap"),
+        wanted=[(kind, [item for item in wanted if item.kind == kind]) for kind in KINDS],
+        to_make=_to_make(wanted, spec),
+        remote_key=remote_key,
         create_command=create_command,
+        store_values=store_values,
         warnings=[item for item in plan.diagnostics if item.severity is Severity.WARNING],
         accepted=spec.accept,
         notes=[(app.name, note) for app in apps for note in app.notes],
-        to_make=_to_make(spec, apps),
+        commands=[(app.name, block) for app in apps for block in app.commands],
         confirmed=[application_name(spec, app.name) for app in apps if _waits(app, spec)],
         kept=[application_name(spec, app.name) for app in apps if not prunes(app, spec)],
     )
@@ -79,19 +91,64 @@ def _elsewhere(spec: ClusterSpec) -> str:
     )
 
 
-def _to_make(spec: ClusterSpec, apps: Iterable[Application]) -> str:
+def _to_make(wanted: Iterable[Needed], spec: ClusterSpec) -> str:
     """Name what somebody must make by hand; External Secrets makes Secrets by itself."""
-    by_hand = {"ConfigMap"} if spec.secrets.store == "external-secrets" else {"Secret", "ConfigMap"}
-    wanted = {item.kind for app in apps for item in app.secrets} & by_hand
-    return " and ".join(f"{kind}s" for kind in sorted(wanted, reverse=True))
+    kinds = {item.kind for item in wanted}
+    if spec.secrets.store == "external-secrets":
+        kinds.discard("Secret")
+    names = [f"{kind}s" for kind in KINDS if kind in kinds]
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def create_command(request: SecretRequest) -> str:
-    """Return a line that makes a Secret or ConfigMap, each key from a file of its name."""
-    kind = {"ConfigMap": "configmap", "Secret": "secret generic"}[request.kind]
-    files = " ".join(f"--from-file={key}" for key in request.keys) or "--from-file=<folder>"
-    of_type = f" --type={request.type}" if request.type != "Opaque" else ""
-    return f"kubectl -n {request.namespace} create {kind} {request.name}{of_type} {files}"
+def create_command(item: Needed, storage: Storage) -> str:
+    """Return a shell command that makes what is needed, and refuses to replace what is there.
+
+    A key comes from a file of its name or, where it may be random, from the system's random bytes,
+    which pass through no file (bash or zsh). Keys of the user's own come from a folder named like
+    the object. A claim's manifest goes in as standard input; a size that nobody knows is left open.
+    """
+    if item.kind == CLAIM:
+        return f"kubectl create -f - <<'EOF'\n{emit(_claim(item, storage))}EOF"
+    kind = {"ConfigMap": "configmap", "Secret": "secret generic"}[item.kind]
+    sources = [_key_source(key, item.random.get(key, 0)) for key in item.keys]
+    sources += [f"--from-file={item.name}/"] if item.any_key else []
+    of_type = [f"--type={item.type}"] if item.type != "Opaque" else []
+    return " ".join((f"kubectl -n {item.namespace} create {kind} {item.name}", *of_type, *sources))
+
+
+def _key_source(key: str, random_bytes: int) -> str:
+    if random_bytes:
+        return f"--from-file={key}=<(head -c {random_bytes} /dev/urandom)"
+    return f"--from-file={key}"
+
+
+def _claim(item: Needed, storage: Storage) -> Object:
+    """Build a claim; the class is that of the spec for one writer or for many, else the cluster's own."""
+    mode = item.access_mode or "ReadWriteOnce"
+    usual = storage.shared_class if mode in _MANY else storage.default_class
+    wanted: Object = {"accessModes": [mode]}
+    if usual is not None:
+        wanted["storageClassName"] = usual
+    wanted["resources"] = {"requests": {"storage": item.size or "<size>"}}
+    return {
+        "apiVersion": "v1",
+        "kind": item.kind,
+        "metadata": {"name": item.name, "namespace": item.namespace},
+        "spec": wanted,
+    }
+
+
+def store_values(wanted: Iterable[Needed], spec: ClusterSpec) -> tuple[StoreValue, ...]:
+    """Return a command for each random key that prints a value for the store, as text of that length."""
+    return tuple(
+        StoreValue(
+            entry=remote_key(item, spec),
+            key=key,
+            command=f"head -c {size} /dev/urandom | base64 | tr -d '\\n' | head -c {size}",
+        )
+        for item in wanted
+        for key, size in item.random.items()
+    )
 
 
 def label_commands(spec: ClusterSpec) -> tuple[LabelCommand, ...]:
@@ -134,8 +191,3 @@ def _stacks(apps: Iterable[Application]) -> list[tuple[str, list[Application]]]:
     for app in sorted(apps, key=lambda item: (item.wave, item.name)):
         stacks.setdefault(app.stack, []).append(app)
     return sorted(stacks.items(), key=lambda item: (item[0] != "platform", item[0]))
-
-
-def _requests(apps: Iterable[Application], kind: str) -> list[SecretRequest]:
-    wanted = {(item.namespace, item.name): item for app in apps for item in app.secrets if item.kind == kind}
-    return [wanted[key] for key in sorted(wanted)]

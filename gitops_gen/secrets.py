@@ -1,11 +1,13 @@
-"""Secrets that an app needs in, ExternalSecret objects out where the spec names a store."""
+"""What apps need and somebody else makes in, one list of it and ExternalSecrets for a store out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import msgspec
 from msgspec.structs import replace
 
+from gitops_gen.catalog.quantities import parse_memory
 from gitops_gen.diagnostics import Diagnostic, Severity
 from gitops_gen.model import (
     Application,
@@ -15,6 +17,7 @@ from gitops_gen.model import (
     Json,
     Manifest,
     Object,
+    Origin,
     SecretRequest,
     StoreRef,
     Traced,
@@ -22,19 +25,93 @@ from gitops_gen.model import (
     from_spec,
 )
 
+CLAIM = "PersistentVolumeClaim"
+KINDS = ("Secret", "ConfigMap", CLAIM)
+"""What somebody makes outside the tree, in the order in which it is listed."""
 
-def external_secrets(app: Application, spec: ClusterSpec) -> Application:
-    """Add an ExternalSecret for each Secret of the app when `secrets.store` is external-secrets.
+
+class Needed(msgspec.Struct, frozen=True, kw_only=True):
+    """One object that must exist, with everything that the apps ask of it.
+
+    `random` holds the size in bytes of each key that may be random; `any_key` says that an app
+    takes whatever keys there are. `size` and `access_mode` are what a claim needs at least.
+    """
+
+    namespace: str
+    name: str
+    kind: str
+    type: str
+    keys: tuple[str, ...]
+    random: Mapping[str, int]
+    any_key: bool
+    purposes: tuple[str, ...]
+    size: str = ""
+    access_mode: str = ""
+
+
+def needed(apps: Iterable[Application]) -> tuple[Needed, ...]:
+    """Return what must exist before the apps run, each object once: Secrets, ConfigMaps, then claims."""
+    asked: dict[tuple[int, str, str], list[SecretRequest]] = {}
+    for request in (item for app in apps for item in app.secrets):
+        place = (KINDS.index(request.kind), request.namespace, request.name)
+        asked.setdefault(place, []).append(request)
+    return tuple(_joined(asked[place]) for place in sorted(asked))
+
+
+def external_secrets(apps: Iterable[Application], spec: ClusterSpec) -> tuple[Application, ...]:
+    """Add an ExternalSecret for each Secret of the apps when `secrets.store` is external-secrets.
 
     Each key of the Secret is one property of the remote entry named by `secrets.keyTemplate`; a
-    Secret whose keys are the user's own takes all properties.
+    Secret whose keys are the user's own takes all properties. What several apps share is made by
+    the one that is synced first, since two Applications must not own one object.
     """
+    apps = tuple(apps)
     store = spec.secrets.store_ref
-    wanted = [item for item in app.secrets if item.kind == "Secret"]
-    if spec.secrets.store != "external-secrets" or store is None or not wanted:
-        return app
-    made = tuple(Manifest(object=_external_secret(item, store, spec)) for item in wanted)
-    return with_manifests(app, made)
+    if spec.secrets.store != "external-secrets" or store is None:
+        return apps
+    made: dict[str, list[Manifest]] = {}
+    for item in needed(apps):
+        if item.kind == "Secret":
+            manifest = Manifest(object=_external_secret(item, store, spec))
+            made.setdefault(_first_user(item, apps), []).append(manifest)
+    return tuple(with_manifests(app, tuple(made[app.name])) if app.name in made else app for app in apps)
+
+
+def _first_user(item: Needed, apps: Iterable[Application]) -> str:
+    """Return the name of the app that is synced before the others that ask for this Secret.
+
+    The stack `platform` goes first, the others side by side, each wave by wave.
+    """
+    users = (
+        (app.stack != "platform", app.wave, app.stack, app.name)
+        for app in apps
+        for asked in app.secrets
+        if (asked.kind, asked.namespace, asked.name) == (item.kind, item.namespace, item.name)
+    )
+    return min(users)[-1]
+
+
+def _joined(requests: Sequence[SecretRequest]) -> Needed:
+    first = requests[0]
+    keys = tuple(dict.fromkeys(key for item in requests for key in item.keys))
+    sizes = {key: [item.random_bytes for item in requests if key in item.keys] for key in keys}
+    return Needed(
+        namespace=first.namespace,
+        name=first.name,
+        kind=first.kind,
+        type=next((item.type for item in requests if item.type != "Opaque"), "Opaque"),
+        keys=keys,
+        random={key: max(found) for key, found in sizes.items() if max(found)},
+        any_key=first.kind != CLAIM and not all(item.keys for item in requests),
+        purposes=tuple(dict.fromkeys(item.purpose for item in requests)),
+        size=max((item.size for item in requests if item.size), key=parse_memory, default=""),
+        access_mode=_access_mode({item.access_mode for item in requests} - {""}),
+    )
+
+
+def _access_mode(modes: set[str]) -> str:
+    """Return the mode that serves all: apps that differ share a claim that one of them writes to."""
+    return modes.pop() if len(modes) == 1 else "ReadWriteMany" if modes else ""
 
 
 def with_manifests(app: Application, manifests: tuple[Manifest, ...]) -> Application:
@@ -44,9 +121,9 @@ def with_manifests(app: Application, manifests: tuple[Manifest, ...]) -> Applica
     return replace(app, sources=(*others, own))
 
 
-def remote_key(request: SecretRequest, spec: ClusterSpec) -> str:
+def remote_key(item: Needed, spec: ClusterSpec) -> str:
     """Return the store's entry for a Secret, from `secrets.keyTemplate`."""
-    names = {"cluster": spec.name, "namespace": request.namespace, "name": request.name}
+    names = {"cluster": spec.name, "namespace": item.namespace, "name": item.name}
     key = spec.secrets.key_template
     for name, value in names.items():
         key = key.replace(f"{{{name}}}", value)
@@ -71,21 +148,19 @@ def store_without_operator(spec: ClusterSpec, components: Iterable[Component]) -
             )
 
 
-def _external_secret(request: SecretRequest, store: StoreRef, spec: ClusterSpec) -> Traced:
-    key = remote_key(request, spec)
-    data: list[Json] = [
-        {"secretKey": item, "remoteRef": {"key": key, "property": item}} for item in request.keys
-    ]
-    wanted: Object = {"data": data} if data else {"dataFrom": [{"extract": {"key": key}}]}
-    target: Object = {"name": request.name, "creationPolicy": "Owner"}
-    if request.type != "Opaque":
-        target["template"] = {"type": request.type}
+def _external_secret(item: Needed, store: StoreRef, spec: ClusterSpec) -> Traced:
+    entry = remote_key(item, spec)
+    data: list[Json] = [{"secretKey": key, "remoteRef": {"key": entry, "property": key}} for key in item.keys]
+    wanted: Object = {"dataFrom": [{"extract": {"key": entry}}]} if item.any_key else {"data": data}
+    target: Object = {"name": item.name, "creationPolicy": "Owner"}
+    if item.type != "Opaque":
+        target["template"] = {"type": item.type}
     document: Object = {
         "apiVersion": "external-secrets.io/v1",
         "kind": "ExternalSecret",
         "metadata": {
-            "name": request.name,
-            "namespace": request.namespace,
+            "name": item.name,
+            "namespace": item.namespace,
             "annotations": {
                 "argocd.argoproj.io/sync-options": "SkipDryRunOnMissingResource=true",
                 "argocd.argoproj.io/sync-wave": "-1",
@@ -97,5 +172,9 @@ def _external_secret(request: SecretRequest, store: StoreRef, spec: ClusterSpec)
             **wanted,
         },
     }
-    origins = (from_spec("secrets"), from_rule(f"a Secret for {request.purpose} must exist"))
-    return Traced(data=document, origins={(key,): origins for key in document})
+    origins = (from_spec("secrets"), *_reasons(item))
+    return Traced(data=document, origins={(field,): origins for field in document})
+
+
+def _reasons(item: Needed) -> Iterator[Origin]:
+    return (from_rule(f"a Secret for {purpose} must exist") for purpose in item.purposes)

@@ -6,8 +6,10 @@ import re
 
 import pytest
 
+from gitops_gen.model import Storage
 from gitops_gen.readme import create_command, label_commands, tree_readme
 from gitops_gen.resources import template
+from gitops_gen.secrets import needed
 from tests.specs import compile_text, spec_text
 from tests.trees import Case, cases, tree
 
@@ -104,9 +106,10 @@ def test_secrets_come_with_commands_that_make_them() -> None:
 
 def test_config_maps_whose_keys_are_free_come_from_a_folder() -> None:
     app = compile_text(spec_text("proxy: {https: 'http://proxy:3128', caConfigMap: company-ca}")).plan
-    (request,) = [item for found in app.applications for item in found.secrets]
+    (request,) = needed(app.applications)
     assert (
-        create_command(request) == "kubectl -n gpu-operator create configmap company-ca --from-file=<folder>"
+        create_command(request, Storage())
+        == "kubectl -n gpu-operator create configmap company-ca --from-file=company-ca/"
     )
 
 

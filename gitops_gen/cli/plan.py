@@ -14,6 +14,7 @@ from gitops_gen.cli.output import say
 
 if TYPE_CHECKING:
     from gitops_gen.model import Plan
+    from gitops_gen.secrets import Needed
 
 
 def register(app: typer.Typer) -> None:
@@ -44,6 +45,7 @@ def plan(
 def plan_data(plan: Plan) -> dict[str, object]:
     """Return the plan as data for other programs."""
     from gitops_gen.readme import label_commands, source_text
+    from gitops_gen.secrets import needed
 
     commands = {item.pool: item.command for item in label_commands(plan.spec)}
     return {
@@ -71,17 +73,21 @@ def plan_data(plan: Plan) -> dict[str, object]:
             }
             for app in plan.applications
         ],
-        "secrets": [
-            {
-                "namespace": item.namespace,
-                "kind": item.kind,
-                "name": item.name,
-                "keys": list(item.keys),
-                "purpose": item.purpose,
-            }
-            for app in plan.applications
-            for item in app.secrets
-        ],
+        "secrets": [_needed_data(item) for item in needed(plan.applications)],
+    }
+
+
+def _needed_data(item: Needed) -> dict[str, object]:
+    """Return one object that must exist; what does not apply to its kind is left out."""
+    is_claim = item.kind == "PersistentVolumeClaim"
+    return {
+        "namespace": item.namespace,
+        "kind": item.kind,
+        "name": item.name,
+        "keys": list(item.keys),
+        "purpose": "; ".join(item.purposes),
+        **({"randomBytes": dict(item.random)} if item.random else {}),
+        **({"size": item.size, "accessMode": item.access_mode} if is_claim else {}),
     }
 
 
