@@ -12,7 +12,7 @@ import pytest
 from gitops_gen.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "shared" / "examples"
-RENDERED = ("gpu-only", "k3s-lab", "a100-mig")
+RENDERED = ("gpu-only", "k3s-lab", "a100-mig", "slurm-only", "gke-addon")
 needs_examples = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="no ../shared/examples beside the checkout")
 
 

@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from gitops_gen import argocd
 from gitops_gen.controller.globs import glob_matches
-from gitops_gen.model import ObjectIdentity
+from gitops_gen.model import Manifest, ObjectIdentity
 from gitops_gen.resources import resources
 from gitops_gen.shell.cluster import prepare
 from tests.trees import LOCK, Case, cases, prepared, tree
@@ -151,13 +151,23 @@ def test_project_allows_nothing_twice_and_no_kind_at_all(case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_cluster_scoped_objects_named_after_the_spec_are_permitted_under_any_name(case: Case) -> None:
-    """A pool that leaves the spec takes its object along, which Argo CD must still prune (D17)."""
+    """A pool that leaves the spec takes its object along, which Argo CD must still prune (D17).
+
+    What is never pruned needs no permission then.
+    """
     kinds = project(case)["spec"]["clusterResourceWhitelist"]
     anywhere = {(item["group"], item["kind"]) for item in kinds if item["name"] == "*"}
     for app in prepared(case.spec).compiled.plan.applications:
-        for item in map(argocd.manifest_identity, app.manifests):
-            if item.namespace is None and item.kind != "Namespace":
+        for manifest in app.manifests:
+            item = argocd.manifest_identity(manifest)
+            if item.namespace is None and item.kind != "Namespace" and not kept(manifest):
                 assert (item.group, item.kind) in anywhere, item
+
+
+def kept(manifest: Manifest) -> bool:
+    metadata: Any = manifest.object.data["metadata"]
+    options = metadata.get("annotations", {}).get("argocd.argoproj.io/sync-options", "")
+    return "Prune=false" in options.split(",")
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -46,8 +46,9 @@ KEYS = {
     "jwt": {"secretRef": {"name": "slurm-auth-jwt", "key": "jwt.key"}},
 }
 SINCE_1_2: Any = {"writes": {"slurm": {}}}
-BEFORE_1_2: Any = read_yaml(FOLDER / "component.yaml")["versions"]["1.1.2"]
 CATALOG = resources().catalog
+FACTS: Any = next(item.facts.data for item in resources().components if item.name == "slurm")
+BEFORE_1_2: Any = FACTS["versions"]["1.1.2"]
 
 
 def settings(**parts: Any) -> SlurmSettings:

@@ -42,9 +42,7 @@ def slurm_conf(settings: SlurmSettings, found: Sequence[Worker], release: Any) -
     base = {**written, **{name: item.text for name, item in derived.items()}}
     merged = merge_config(base, settings.controller.config)
     return tuple(
-        _keyword(name, text, settings, derived)
-        for name, text in merged.items()
-        if text != written.get(name)
+        _keyword(name, text, settings, derived) for name, text in merged.items() if text != written.get(name)
     )
 
 

@@ -18,7 +18,7 @@ from gitops_gen.components.slurm.pods import (
 from gitops_gen.components.slurm.scripts import enroot
 from gitops_gen.components.slurm.settings import Login, LoginService
 from gitops_gen.components.slurm.storage import pod_volumes, volume_mounts
-from gitops_gen.model import Json, Object, Origin, Setting
+from gitops_gen.model import Json, Origin, Setting
 from gitops_gen.traced import put
 
 
@@ -74,8 +74,8 @@ def _service(
 ) -> Iterator[Setting]:
     if service.type != "LoadBalancer" or context.release["defaults"].get("loginsets") is None:
         yield put((*at, "spec", "type"), service.type, own(*place, "type"))
-    for name, (value, by) in balancer_annotations(context, service, place).items():
-        yield put((*at, "metadata", "annotations", name), value, *by)
+    for name, (value, why) in balancer_annotations(context, service, place).items():
+        yield put((*at, "metadata", "annotations", name), value, *why)
     if service.source_ranges:
         ranges: list[Json] = [*service.source_ranges]
         yield put((*at, "spec", "loadBalancerSourceRanges"), ranges, own(*place, "sourceRanges"))

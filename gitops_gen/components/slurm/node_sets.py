@@ -214,7 +214,9 @@ def _worker_pod(context: Context, worker: Worker, place: tuple[str | int, ...]) 
 def _tolerations(worker: Worker) -> Iterator[Json]:
     for taint in worker.pool.taints:
         if taint.effect != "PreferNoSchedule":
-            equal: Object = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
+            equal: Object = (
+                {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
+            )
             yield {"key": taint.key, **equal, "effect": taint.effect}
 
 

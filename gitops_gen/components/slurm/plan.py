@@ -23,6 +23,7 @@ from gitops_gen.model import (
     IgnoreDifference,
     Json,
     NamespaceRequest,
+    Pruning,
     SecretRequest,
     Source,
     from_fact,
@@ -33,12 +34,9 @@ from gitops_gen.traced import collect
 CHART, DATABASE = "slurm", "slurm-database"
 _DATABASE_WAVE, _WAVE = -10, 0
 _KEY_BYTES = 1024
-_SYNC = (
-    # A client-side apply leaves an annotation that the operator copies into every pod: each change restarts them.
-    "ServerSideApply=true",
-    # The kinds come with other Applications, or with the operator that somebody else runs.
-    "SkipDryRunOnMissingResource=true",
-)
+# The kinds come with other Applications, or with the operator that somebody else runs. That every apply is a
+# server-side one matters here: a client-side one leaves an annotation that the operator copies into its pods.
+_SYNC = ("SkipDryRunOnMissingResource=true",)
 
 
 def applications(context: Context) -> Iterator[Application]:
@@ -93,11 +91,15 @@ def _database_application(context: Context, database: Database) -> Application:
             f"{place}.storageClass": chosen.storage_class or context.spec.storage.default_class,
         },
         notes=(
-            f"The MariaDB operator makes the Secrets {' and '.join(f'`{name}`' for name in database.secrets)} "
-            "once, with generated passwords; back them up with the database.",
+            f"The MariaDB operator makes the Secrets {_named(database.secrets)} once, with "
+            "generated passwords; back them up with the database.",
         ),
         origins=(from_spec(*OWN, "accounting", "database", "mariadbOperator"),),
     )
+
+
+def _named(names: tuple[str, ...]) -> str:
+    return " and ".join(f"`{name}`" for name in names)
 
 
 def _slurm(context: Context, database: Database | None) -> Application:
@@ -122,6 +124,7 @@ def _slurm(context: Context, database: Database | None) -> Application:
         secrets=tuple(_needs(context)),
         ignore_differences=tuple(_scaled(context)),
         sync_options=_SYNC,
+        pruning=Pruning.CONFIRM,
         state=_state(context),
         notes=tuple(_notes(context)),
         commands=tuple(_commands(context)),
@@ -249,8 +252,14 @@ def _notes(context: Context) -> Iterator[str]:
 
 def _commands(context: Context) -> Iterator[CommandBlock]:
     wanted = lines(context.settings.accounting, context.settings.cluster_name)
-    if wanted and not context.settings.accounting.bootstrap_job and context.settings.controller.external is None:
-        pod = f"kubectl -n {context.namespace} exec -i {FULLNAME}-controller-0 -c slurmctld -- bash -s <<'EOF'"
+    if (
+        wanted
+        and not context.settings.accounting.bootstrap_job
+        and context.settings.controller.external is None
+    ):
+        pod = (
+            f"kubectl -n {context.namespace} exec -i {FULLNAME}-controller-0 -c slurmctld -- bash -s <<'EOF'"
+        )
         yield CommandBlock(
             purpose="accounts and QOS; running them again changes nothing", lines=(pod, *wanted, "EOF")
         )

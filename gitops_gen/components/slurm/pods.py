@@ -7,7 +7,7 @@ from typing import Any
 
 from gitops_gen.components.slurm.context import Context, own
 from gitops_gen.components.slurm.images import image
-from gitops_gen.model import Json, Object, Origin, Setting, from_rule
+from gitops_gen.model import Json, Object, Origin, Setting
 from gitops_gen.traced import put
 
 Fields = Mapping[str, tuple[Json, tuple[Origin, ...]]]

@@ -14,8 +14,8 @@ from gitops_gen.components.slurm.context import Context, own
 from gitops_gen.components.slurm.logins import logins
 from gitops_gen.components.slurm.node_sets import node_sets
 from gitops_gen.components.slurm.pods import image_values, placement, pod_settings, resource_values, shipped
-from gitops_gen.components.slurm.settings import KeyRef, Persistence
 from gitops_gen.components.slurm.settings import Database as Existing
+from gitops_gen.components.slurm.settings import KeyRef, Persistence
 from gitops_gen.model import Json, Object, Setting, from_rule, from_spec
 from gitops_gen.traced import put
 
@@ -232,7 +232,10 @@ def _storage(context: Context, database: Database | None) -> Iterator[Setting]:
             if value != _USUAL.get(name):
                 yield put((*path, name), value, at)
         return
-    for kind, existing in (("external", choice and choice.external), ("cloudSQL", choice and choice.cloud_sql)):
+    for kind, existing in (
+        ("external", choice and choice.external),
+        ("cloudSQL", choice and choice.cloud_sql),
+    ):
         if isinstance(existing, Existing):
             yield from _existing(existing, path, (*place, kind))
 
@@ -242,8 +245,12 @@ _USUAL: dict[str, Json] = {"port": 3306, "database": "slurm_acct_db", "username"
 
 def _existing(database: Existing, path: tuple[str, ...], place: tuple[str, ...]) -> Iterator[Setting]:
     yield put((*path, "host"), database.host, own(*place, "host"))
-    fields = {"port": ("port", database.port), "database": ("name", database.name)}
-    for name, (field, value) in {**fields, "username": ("username", database.username)}.items():
+    fields: dict[str, tuple[str, Json]] = {
+        "port": ("port", database.port),
+        "database": ("name", database.name),
+        "username": ("username", database.username),
+    }
+    for name, (field, value) in fields.items():
         if value != _USUAL[name]:
             yield put((*path, name), value, own(*place, field))
     yield from _reference((*path, "passwordKeyRef"), database.password_ref, *place, "passwordRef")
