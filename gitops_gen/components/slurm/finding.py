@@ -16,7 +16,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     code: str
-    level: Literal["error", "warning"] = "error"
+    level: Literal["error", "warning", "notice"] = "error"
     message: str
     hint: str
     path: Path

@@ -87,7 +87,7 @@ def system_of(context: Context) -> str:
 
 def _of_profile(context: Context, part: str) -> tuple[Image, tuple[Origin, ...]]:
     images, settings = context.data["images"], context.settings
-    profile = images["profiles"][settings.images.profile]
+    profile = images["profiles"][settings.images.profile or "slinky"]
     if part in profile.get("required", ()):
         return Image(), (own("images", "profile"),)
     if part == "sidecar":

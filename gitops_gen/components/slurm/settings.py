@@ -63,7 +63,7 @@ class Operator(Words, frozen=True, kw_only=True):
 class Images(Words, frozen=True, kw_only=True):
     """Images of each part; None takes the profile's."""
 
-    profile: Literal["slinky", "google", "custom"] = "slinky"
+    profile: Literal["slinky", "google", "custom"] | None = None
     series: str | None = None
     system: str | None = None
     slurmctld: Image | None = None

@@ -7,12 +7,18 @@ from collections.abc import Iterator
 from gitops_gen.components.slurm import sacctmgr, scripts, storage
 from gitops_gen.components.slurm.context import Context, context_of
 from gitops_gen.components.slurm.finding import Finding
+from gitops_gen.components.slurm.images import image, used_parts
+from gitops_gen.components.slurm.rules.daemons import daemons
+from gitops_gen.components.slurm.rules.images import images
+from gitops_gen.components.slurm.rules.node_sets import node_sets, scaling
+from gitops_gen.components.slurm.rules.operator import operator
+from gitops_gen.components.slurm.rules.pods import overlay, pod_keys, pods
 from gitops_gen.components.slurm.values import job_mapping
 from gitops_gen.diagnostics import Diagnostic, Severity
+from gitops_gen.images import unreachable_images
 from gitops_gen.model import ClusterSpec, ComponentFacts
 
 _OWN = ("spec", "components", "slurm")
-_LEVELS = {"error": Severity.ERROR, "warning": Severity.WARNING, "notice": Severity.NOTICE}
 
 
 def check(spec: ClusterSpec, facts: ComponentFacts) -> Iterator[Diagnostic]:
@@ -23,17 +29,38 @@ def check(spec: ClusterSpec, facts: ComponentFacts) -> Iterator[Diagnostic]:
     for finding in _findings(context):
         yield Diagnostic(
             code=finding.code,
-            severity=_LEVELS[finding.level],
+            severity=Severity(finding.level),
             message=finding.message,
             path=(*_OWN, *finding.path),
             hint=finding.hint,
             on_key=finding.on_key,
         )
+    yield from pod_keys(context)
+    yield from unreachable_images(spec, "Slurm", _repositories(context))
 
 
 def _findings(context: Context) -> Iterator[Finding]:
     settings = context.settings
     priority = context.data["dcgm"]["priority"] if job_mapping(context) is not None else None
+    yield from operator(context)
+    yield from images(context)
+    yield from node_sets(context)
+    yield from scaling(context)
+    yield from daemons(context)
+    yield from pods(context)
+    yield from overlay(context)
     yield from storage.findings(settings)
     yield from scripts.findings(settings, dcgm_priority=priority)
     yield from sacctmgr.findings(settings)
+
+
+def _repositories(context: Context) -> Iterator[str]:
+    """Yield what the cluster pulls, before any mirror."""
+    if context.self_run:
+        for part in context.data["images"]["operator"].values():
+            if "repository" in part:
+                yield part["repository"]
+    for part in used_parts(context):
+        found = image(context, part).upstream
+        if found:
+            yield found

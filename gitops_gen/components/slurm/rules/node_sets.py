@@ -1,0 +1,320 @@
+"""Node sets and their pools in, what leaves nodes without work, pods without nodes or jobs without devices out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gitops_gen.catalog.quantities import mebibytes, parse_memory
+from gitops_gen.components.slurm.config import detection
+from gitops_gen.components.slurm.context import Context
+from gitops_gen.components.slurm.finding import Finding
+from gitops_gen.components.slurm.objects import partitions_of
+from gitops_gen.components.slurm.settings import NodeSet, Scaling
+from gitops_gen.components.slurm.workers import Worker
+from gitops_gen.diagnostics import Path
+from gitops_gen.pools import allocatable_cores, allocatable_memory
+
+_DEFAULT = NodeSet(name="", pool="")
+
+
+def node_sets(context: Context) -> Iterator[Finding]:
+    """Yield every finding about node sets."""
+    known = [pool.name for pool in context.spec.node_pools]
+    for index, item in enumerate(context.settings.node_sets):
+        path: Path = ("nodeSets", index)
+        if item.pool not in known:
+            yield Finding(
+                code="slurm-pool-unknown",
+                message=f'"{item.pool}" is no pool of this cluster',
+                hint=f"nodePools has {', '.join(known) or 'none yet'}",
+                path=(*path, "pool"),
+            )
+        yield from _mode(item, path)
+        yield from _strategy(item, path)
+        if item.name in item.features:
+            yield Finding(
+                code="slurm-feature-own-name",
+                level="warning",
+                message=f'every node has the name of its node set, "{item.name}", as a feature already',
+                hint="leave it out",
+                path=(*path, "features", item.features.index(item.name)),
+            )
+    for worker in context.found:
+        yield from _pool(worker)
+        yield from _gpus(worker)
+        yield from _limits(worker)
+        yield from _detected(context, worker)
+    yield from _numbers(context)
+    yield from _unused(context)
+
+
+def _mode(item: NodeSet, path: Path) -> Iterator[Finding]:
+    if item.mode != "DaemonSet":
+        return
+    ignored = {
+        "replicas": item.replicas is not None,
+        "pinToNode": item.pin_to_node,
+        "ordinalPadding": item.ordinal_padding != 0,
+    }
+    for field in (name for name, given in ignored.items() if given):
+        yield Finding(
+            code="slurm-daemonset-setting",
+            message=f"a DaemonSet has one worker on each node, named as the node: {field} means nothing to it",
+            hint=f"leave {field} out, or write mode: StatefulSet",
+            path=(*path, field),
+            on_key=True,
+        )
+
+
+def _strategy(item: NodeSet, path: Path) -> Iterator[Finding]:
+    strategy, place = item.update_strategy, (*path, "updateStrategy")
+    scheduled = strategy.type == "ScheduledUpdate"
+    if scheduled and (strategy.start_time is None or strategy.duration is None):
+        yield Finding(
+            code="slurm-update-strategy",
+            message="a scheduled update needs the time at which it begins and how long it may take",
+            hint='write startTime: "2027-01-31T22:00:00Z" and duration: 4h',
+            path=place,
+        )
+    given = {"startTime": strategy.start_time, "duration": strategy.duration}
+    for field in (name for name, value in given.items() if value is not None and not scheduled):
+        yield Finding(
+            code="slurm-update-strategy",
+            message=f"{field} belongs to a scheduled update; with {strategy.type} nothing reads it",
+            hint="write type: ScheduledUpdate, or leave it out",
+            path=(*place, field),
+            on_key=True,
+        )
+    if strategy.max_unavailable is not None and strategy.type != "RollingUpdate":
+        yield Finding(
+            code="slurm-update-strategy",
+            message=f"maxUnavailable belongs to a rolling update; with {strategy.type} nothing reads it",
+            hint="write type: RollingUpdate, or leave it out",
+            path=(*place, "maxUnavailable"),
+            on_key=True,
+        )
+
+
+# --- the pool ----------------------------------------------------------------------------------
+
+
+def _pool(worker: Worker) -> Iterator[Finding]:
+    pool, path = worker.pool, ("nodeSets", worker.index, "pool")
+    if pool.use == "kubernetes":
+        yield Finding(
+            code="slurm-pool-of-kubernetes",
+            message=f'the nodes of pool "{pool.name}" are for Kubernetes alone, and Slurm takes whole nodes',
+            hint="write use: slurm at the pool, or use: shared where both may have them",
+            path=path,
+        )
+    if pool.gpu is not None and pool.gpu.sharing is not None:
+        yield Finding(
+            code="slurm-pool-sharing",
+            message=f'the GPUs of pool "{pool.name}" are shared among pods; Slurm hands out whole devices',
+            hint="take `sharing` off the pool; MIG, or shards in slurm.conf, divide a GPU among jobs",
+            path=path,
+        )
+
+
+def _gpus(worker: Worker) -> Iterator[Finding]:
+    wanted, gpu, path = worker.node_set.gpus, worker.pool.gpu, ("nodeSets", worker.index, "gpus")
+    if wanted is None:
+        return
+    if gpu is None or gpu.mig is not None or wanted > gpu.count:
+        there = "no GPUs" if gpu is None else f"{gpu.count} GPUs" if gpu.mig is None else "MIG instances"
+        yield Finding(
+            code="slurm-gpus-not-there",
+            message=f'each node of pool "{worker.pool.name}" has {there}, of which {wanted} cannot be taken',
+            hint="leave `gpus` out: Slurm gets what the pool has",
+            path=path,
+        )
+    elif wanted < gpu.count:
+        yield Finding(
+            code="slurm-gpus-partial",
+            level="warning",
+            message=f"slurmd is privileged and sees all {gpu.count} GPUs: jobs can reach the others, too",
+            hint="leave `gpus` out and give Slurm whole nodes, or accept this",
+            path=path,
+        )
+
+
+def _limits(worker: Worker) -> Iterator[Finding]:
+    path: Path = ("nodeSets", worker.index)
+    limits, machine = worker.node_set.limits, worker.pool.machine
+    if worker.cpus is None or worker.memory is None:
+        yield Finding(
+            code="slurm-limits-unknown",
+            level="warning",
+            message=f'nothing says what a node of pool "{worker.pool.name}" has, so that Slurm offers all of it '
+            "to jobs, the share of kubelet and DaemonSets among it",
+            hint="describe `machine` with `machine.reserved` at the pool, or write `limits` here",
+            path=path,
+        )
+    if machine is None:
+        return
+    threads = machine.sockets * machine.cores_per_socket * machine.threads_per_core
+    memory = mebibytes(parse_memory(machine.memory))
+    if limits.cpu is not None and limits.cpu % machine.threads_per_core:
+        yield Finding(
+            code="slurm-limits-cores",
+            level="warning",
+            message=f"{limits.cpu} processors are no whole cores of {machine.threads_per_core} threads; "
+            "slurmd rounds down and a core is lost",
+            hint=f"write {limits.cpu // machine.threads_per_core * machine.threads_per_core}",
+            path=(*path, "limits", "cpu"),
+        )
+    usual = (allocatable_cores(machine), allocatable_memory(machine))
+    bounds = {
+        "cpu": (limits.cpu, threads, usual[0], "processors"),
+        "memory": (worker.memory if limits.memory else None, memory, usual[1], "MiB"),
+    }
+    for field, (given, all_of_it, left, unit) in bounds.items():
+        if given is not None and given > left:
+            above = given > all_of_it
+            yield Finding(
+                code="slurm-limits-above-machine" if above else "slurm-limits-into-reserved",
+                level="error" if above else "warning",
+                message=f"{given} {unit} are more than a node has ({all_of_it})"
+                if above
+                else f"{given} {unit} reach into what machine.reserved keeps ({left} are left of {all_of_it})",
+                hint=f"write at most {left}, or leave it out",
+                path=(*path, "limits", field),
+            )
+    if limits.cpu is None and limits.memory is None and usual == (threads, memory):
+        yield Finding(
+            code="slurm-nothing-reserved",
+            level="warning",
+            message=f'the workers ask for the whole machine of pool "{worker.pool.name}"; kubelet and DaemonSets '
+            "keep some of it, so that the pods find no node",
+            hint="write machine.reserved at the pool: two cores and 6 % of the memory are a beginning",
+            path=(*path, "pool"),
+        )
+
+
+def _detected(context: Context, worker: Worker) -> Iterator[Finding]:
+    if not worker.mig or context.settings.gres.lines:
+        return
+    if detection(context.settings, worker) == "nvidia":
+        reason = "AutoDetect=nvidia sees whole GPUs only"
+    elif context.settings.images.profile in (None, "slinky") and worker.node_set.image is None:
+        reason = "SchedMD's images are built without NVML, which is what finds MIG instances"
+    else:
+        return
+    yield Finding(
+        code="slurm-mig-detection",
+        level="warning",
+        message=f'{reason}: the nodes would register without the GRES of pool "{worker.pool.name}" and be drained',
+        hint="use an image of slurmd with NVML, or describe the instances by gres.lines with NodeName and File",
+        path=("nodeSets", worker.index, "pool"),
+    )
+
+
+# --- numbers -----------------------------------------------------------------------------------
+
+
+def _numbers(context: Context) -> Iterator[Finding]:
+    """Two workers never share a node, so all sets of a pool together need as many nodes."""
+    wanted: dict[str, int] = {}
+    for worker in context.found:
+        before = wanted.get(worker.pool.name, 0)
+        whole = worker.node_set.mode == "DaemonSet"
+        wanted[worker.pool.name] = before + (worker.pool.nodes if whole else worker.most)
+        if before <= worker.pool.nodes < wanted[worker.pool.name]:
+            others = f", and {before} are taken by the sets above" if before else ""
+            yield Finding(
+                code="slurm-pool-too-small",
+                message=f'{worker.most} workers need as many nodes: pool "{worker.pool.name}" has '
+                f"{worker.pool.nodes}{others}",
+                hint=f"write at most {worker.pool.nodes - before}, or more `nodes` at the pool",
+                path=("nodeSets", worker.index, *(() if worker.node_set.replicas is None else ("replicas",))),
+            )
+
+
+def _unused(context: Context) -> Iterator[Finding]:
+    if context.settings.controller.external is not None:
+        return
+    for worker in context.found:
+        if not partitions_of(context, worker):
+            yield Finding(
+                code="slurm-node-set-unused",
+                level="warning",
+                message=f'no partition has node set "{worker.name}", so that no job can run on it',
+                hint="name it in `nodeSets` of a partition",
+                path=("nodeSets", worker.index),
+            )
+    taken = {item.pool for item in context.settings.node_sets}
+    if not context.settings.node_sets:
+        yield Finding(
+            code="slurm-no-node-sets",
+            level="warning",
+            message="Slurm has no node set, so that no job can run",
+            hint="write nodeSets: [{name: …, pool: …}] for the pools with use: slurm",
+            path=(),
+            on_key=True,
+        )
+    for pool in context.spec.node_pools:
+        if pool.use == "slurm" and pool.name not in taken and taken:
+            yield Finding(
+                code="slurm-pool-unused",
+                level="warning",
+                message=f'pool "{pool.name}" belongs to Slurm, but no node set takes its nodes',
+                hint=f"add {{name: {pool.name}, pool: {pool.name}}}, or change `use` of the pool",
+                path=("nodeSets",),
+                on_key=True,
+            )
+
+
+# --- automatic scaling -------------------------------------------------------------------------
+
+
+def scaling(context: Context) -> Iterator[Finding]:
+    """Yield what keeps a node set from growing and shrinking by itself."""
+    for worker in context.autoscaled:
+        path: Path = ("nodeSets", worker.index, "replicas")
+        bounds = worker.scaled
+        assert isinstance(bounds, Scaling)
+        if bounds.min > bounds.max:
+            yield Finding(
+                code="slurm-scaling-range",
+                message=f"at least {bounds.min} and at most {bounds.max} nodes is no range",
+                hint=f"write {{min: {bounds.max}, max: {bounds.min}}}",
+                path=path,
+            )
+        if bounds.min == 0:
+            yield Finding(
+                code="slurm-scaling-zero",
+                level="warning",
+                message="Slurm refuses a job at once while its partition has no node that ever registered "
+                "(Requested node configuration is not available), so that nothing waits and nothing grows",
+                hint="write min: 1, or accept this after a try on your own cluster",
+                path=(*path, "min"),
+            )
+        yield from _scaled_by(context, path)
+
+
+def _scaled_by(context: Context, path: Path) -> Iterator[Finding]:
+    asked, metrics = context.settings.controller, context.metrics
+    reason = None
+    if asked.external is not None:
+        reason = ("slurmctld runs elsewhere", "write a fixed number")
+    elif metrics is not None and not metrics.service_monitor:
+        reason = ("controller.metrics.serviceMonitor is off", "leave serviceMonitor out")
+    elif metrics is not None and not {"nodes", "partitions"} <= set(metrics.endpoints):
+        reason = ("controller.metrics.endpoints leaves out nodes or partitions", "add nodes and partitions")
+    elif not context.spec.prometheus_url:
+        reason = ("nobody says where Prometheus answers", "write monitoring.prometheusURL")
+    if reason is not None:
+        yield Finding(
+            code="slurm-scaling-metrics",
+            message=f"KEDA counts busy nodes and waiting jobs by Prometheus, but {reason[0]}",
+            hint=reason[1],
+            path=path,
+        )
+    elif not asked.metrics:
+        yield Finding(
+            code="slurm-scaling-needs-metrics",
+            level="notice",
+            message="slurmctld's metrics are on, since a node set is scaled by them",
+            hint="write controller.metrics: true to say so yourself",
+            path=path,
+        )
