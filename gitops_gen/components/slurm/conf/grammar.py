@@ -20,8 +20,8 @@ _FALSE = ("no", "down", "false", "0")
 _ENDLESS = ("infinite", "unlimited")
 _NUMBER = re.compile(r"[ \t]*\+?(0[xX][0-9a-fA-F]+|[0-9]+)([kK]?)")
 _FLOAT = re.compile(r"[ \t]*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-_SIZE = re.compile(r"\+?([0-9]+)([kKmMgGtT]?)[bB]?")
-_COUNT = re.compile(r"([0-9]+)([kKmMgGtTpP]?)[bB]?")
+_SIZE = re.compile(r"\+?([0-9]+)(?:([kKmMgGtT])[bB]?)?")
+_COUNT = re.compile(r"([0-9]+)(?:([kKmMgGtTpP])(b|ib)?)?", re.IGNORECASE)
 _PURGE = re.compile(r"([0-9]+)(.*)", re.DOTALL)
 _TIME = re.compile(
     r"(?P<days>\d+)-(?:(?P<h>\d+)(?::(?P<m>\d+)(?::(?P<s>\d+))?)?)?"
@@ -156,18 +156,21 @@ def parse_size(text: str | int) -> int | Refusal:
             reason="Slurm's suffixes have no i" if fits else "it is not a size",
             hint=f'write "{stripped}"' if fits else "write MiB as a number, or a number with K, M, G or T",
         )
-    number, unit = int(found[1]), found[2].lower()
+    number, unit = int(found[1]), (found[2] or "m").lower()
     if number > 2**53:
         return Refusal(reason="it is greater than any memory", hint="write MiB as a number")
-    return -(-number // 1024) if unit == "k" else number * 1024 ** max(_UNITS.get(unit, 1) - 2, 0)
+    return -(-number // 1024) if unit == "k" else number * 1024 ** (_UNITS[unit] - 2)
 
 
 def parse_count(text: str | int) -> int | Refusal:
-    """Return the number of a GRES count: digits, with K, M, G, T or P in powers of 1024."""
+    """Return the number of a GRES count: K, M, G, T and P (KiB alike) are powers of 1024, KB of 1000."""
     found = _COUNT.fullmatch(str(text)) if not isinstance(text, bool) else None
     if found is None:
-        return Refusal(reason="it is not a count", hint="write a whole number, with K, M, G, T or P if it is large")
-    number = int(found[1]) * 1024 ** _UNITS.get(found[2].lower(), 0)
+        return Refusal(
+            reason="it is not a count", hint="write a whole number, with K, M, G, T or P if it is large"
+        )
+    base = 1000 if (found[3] or "").lower() == "b" else 1024
+    number: int = int(found[1]) * base ** _UNITS.get((found[2] or "").lower(), 0)
     if number > 2**63 - 1:
         return Refusal(reason="it is greater than Slurm can count", hint="write a smaller number")
     return number

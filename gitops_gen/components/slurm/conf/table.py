@@ -95,7 +95,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def table_from(data: Mapping[str, Any]) -> Table:
-    """Return the table that one `slurm-conf-<series>.json` holds; msgspec.ValidationError if it is not one."""
+    """Return the table that `slurm-conf-<series>.json` holds; msgspec.ValidationError if it is not one."""
     scopes = {
         scope: {name: msgspec.convert({"name": name, **row}, Keyword) for name, row in rows.items()}
         for scope, rows in data["scopes"].items()
