@@ -135,8 +135,8 @@ def _refused(table: Table, scope: Scope, known: Keyword, release: str) -> Findin
     if known.field:
         return fault(
             "slurm-keyword-field",
-            f'"{known.name}" follows from other settings',
-            f"write `{known.field}` of the spec instead",
+            f'"{known.name}" has a place of its own in the spec',
+            f"write `{known.field}` instead",
             on_key=True,
         )
     if known.name in table.operator(release).owned.get(scope, ()):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -76,13 +77,6 @@ def check_gres_types(declared: Sequence[str], used: Mapping[str, Sequence[GresCo
                     f'node set "{node_set}" has "{name}", which is not in GresTypes: Slurm ignores it',
                     f"add {name} to GresTypes",
                 )
-            types = {bool(item.type) for item in items if item.name == name}
-            if len(types) > 1:
-                yield fault(
-                    "slurm-gres-mixed",
-                    f'node set "{node_set}" has "{name}" with a type and without one',
-                    "give each of them a type, or none",
-                )
 
 
 def check_gres_lines(
@@ -92,8 +86,9 @@ def check_gres_lines(
 
     `declared` are the names in GresTypes, `node_sets` how many kinds of nodes have resources.
     """
+    seen: dict[tuple[str, str], bool] = {}
     for index, line in enumerate(lines):
-        found = next(_line(table, line, declared), None)
+        found = next(chain(_line(table, line, declared), _mixed(line, seen)), None)
         if found is not None:
             yield fault(found[0], f'"{line}": {found[1]}', found[2], index)
         elif node_sets > 1 and not re.search(r"\bnodename=", line, re.IGNORECASE) and "#" not in line:
@@ -124,6 +119,21 @@ def _line(table: Table, line: str, declared: Sequence[str]) -> Iterator[tuple[st
     given = {key.lower(): value.strip('"') for key, value in tokens}
     yield from _keywords(table, tokens)
     yield from _values(table, given, declared)
+
+
+def _mixed(line: str, seen: dict[tuple[str, str], bool]) -> Iterator[tuple[str, str, str]]:
+    """Yield a line that has a type where an earlier one of the same nodes has none, or the reverse."""
+    given = {key.lower(): value for key, value in _TOKEN.findall(line)}
+    name = given.get("name")
+    if name is None:
+        return
+    typed = "type" in given
+    if seen.setdefault((given.get("nodename", ""), name.lower()), typed) != typed:
+        yield (
+            "slurm-gres-mixed",
+            f'an earlier line has "{name}" {"without" if typed else "with"} a type; slurmd does not start',
+            "give each of them a type, or none",
+        )
 
 
 def _keywords(table: Table, tokens: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:

@@ -72,12 +72,17 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The keywords of one Slurm series."""
+    """The keywords of one Slurm series.
+
+    `topology` has the shape of each kind of topology in topology.yaml: a mapping of keys (with `?` where
+    one may be left out), a list of one shape, or the word `name`, `hosts`, `number`, `numbers` or `flag`.
+    """
 
     series: str
     version: str
     scopes: Mapping[str, Mapping[str, Keyword]]
     elsewhere: Mapping[str, Mapping[str, Mapping[str, str]]] = {}
+    topology: Mapping[str, Any] = {}
     operators: Mapping[str, Operator] = {}
 
     @cached_property
@@ -105,6 +110,7 @@ def table_from(data: Mapping[str, Any]) -> Table:
         version=data["version"],
         scopes=scopes,
         elsewhere=data.get("elsewhere", {}),
+        topology=data["topology"],
         operators={name: msgspec.convert(row, Operator) for name, row in data["operator"].items()},
     )
 
