@@ -90,8 +90,9 @@ def check_gres_lines(
     for index, line in enumerate(lines):
         found = next(chain(_line(table, line, declared), _mixed(line, seen)), None)
         if found is not None:
-            yield fault(found[0], f'"{line}": {found[1]}', found[2], index)
-        elif node_sets > 1 and not re.search(r"\bnodename=", line, re.IGNORECASE) and "#" not in line:
+            message = f'"{line}": {found.message}'
+            yield msgspec.structs.replace(found, message=message, path=(index,))
+        elif node_sets > 1 and not re.search(r"\bnodename=", line, re.IGNORECASE):
             yield warning(
                 "slurm-gres-everywhere",
                 f'"{line}" has no NodeName, so that it counts on the nodes of all {node_sets} node sets',
@@ -100,9 +101,9 @@ def check_gres_lines(
             )
 
 
-def _line(table: Table, line: str, declared: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+def _line(table: Table, line: str, declared: Sequence[str]) -> Iterator[Finding]:
     if "#" in line or "\\" in line or "\n" in line:
-        yield (
+        yield fault(
             "slurm-gres-line",
             "a line has no comment, no backslash and no break",
             "write one line of Key=Value",
@@ -110,7 +111,7 @@ def _line(table: Table, line: str, declared: Sequence[str]) -> Iterator[tuple[st
         return
     tokens = _TOKEN.findall(line)
     if not tokens or _TOKEN.sub("", line).strip():
-        yield (
+        yield fault(
             "slurm-gres-line",
             "it is not made of Key=Value",
             "write such as NodeName=gpu-[0-3] Name=gpu Count=8",
@@ -121,7 +122,7 @@ def _line(table: Table, line: str, declared: Sequence[str]) -> Iterator[tuple[st
     yield from _values(table, given, declared)
 
 
-def _mixed(line: str, seen: dict[tuple[str, str], bool]) -> Iterator[tuple[str, str, str]]:
+def _mixed(line: str, seen: dict[tuple[str, str], bool]) -> Iterator[Finding]:
     """Yield a line that has a type where an earlier one of the same nodes has none, or the reverse."""
     given = {key.lower(): value for key, value in _TOKEN.findall(line)}
     name = given.get("name")
@@ -129,52 +130,52 @@ def _mixed(line: str, seen: dict[tuple[str, str], bool]) -> Iterator[tuple[str, 
         return
     typed = "type" in given
     if seen.setdefault((given.get("nodename", ""), name.lower()), typed) != typed:
-        yield (
+        yield fault(
             "slurm-gres-mixed",
             f'an earlier line has "{name}" {"without" if typed else "with"} a type; slurmd does not start',
             "give each of them a type, or none",
         )
 
 
-def _keywords(table: Table, tokens: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+def _keywords(table: Table, tokens: Sequence[tuple[str, str]]) -> Iterator[Finding]:
     known = table.folded["gres"]
     for key, _ in tokens:
         if key.lower() not in known:
             near = nearest(key, tuple(table.scopes["gres"]))
             hint = f'did you mean "{near}"?' if near else f"known are {', '.join(table.scopes['gres'])}"
-            yield "slurm-gres-line", f'"{key}" is no keyword of gres.conf', hint
+            yield fault("slurm-gres-line", f'"{key}" is no keyword of gres.conf', hint)
         elif known[key.lower()].state == "deprecated":
             row = known[key.lower()]
-            yield "slurm-gres-line", f'"{row.name}" is deprecated', f"write {row.instead}"
+            yield fault("slurm-gres-line", f'"{row.name}" is deprecated', f"write {row.instead}")
     first = tokens[0][0].lower()
     if first not in ("name", "nodename", "autodetect"):
-        yield (
+        yield fault(
             "slurm-gres-line",
             "it begins with none of NodeName, Name and AutoDetect",
             "put NodeName or Name first",
         )
     names = [key.lower() for key, _ in tokens]
     if len(set(names)) < len(names):
-        yield "slurm-gres-line", "a keyword stands in it twice", "write each keyword once"
+        yield fault("slurm-gres-line", "a keyword stands in it twice", "write each keyword once")
 
 
-def _values(
-    table: Table, given: Mapping[str, str], declared: Sequence[str]
-) -> Iterator[tuple[str, str, str]]:
+def _values(table: Table, given: Mapping[str, str], declared: Sequence[str]) -> Iterator[Finding]:
     detect, name = given.get("autodetect"), given.get("name")
     row = table.folded["gres"]["autodetect"]
     if detect is not None and detect.lower() not in row.values:
-        yield (
+        yield fault(
             "slurm-gres-line",
             f'"{detect}" is no AutoDetect of Slurm {table.series}',
             f"write one of {', '.join(row.values)}",
         )
     if detect is not None and name is not None and "nodename" not in given:
-        yield "slurm-gres-line", "AutoDetect beside Name needs NodeName to take effect", "put NodeName first"
+        yield fault(
+            "slurm-gres-line", "AutoDetect beside Name needs NodeName to take effect", "put NodeName first"
+        )
     if detect is None and name is None:
-        yield "slurm-gres-line", "it names no resource", "write Name=gpu, or AutoDetect="
+        yield fault("slurm-gres-line", "it names no resource", "write Name=gpu, or AutoDetect=")
     if name is not None and name.lower() not in {item.lower() for item in declared}:
-        yield (
+        yield fault(
             "slurm-gres-types",
             f'"{name}" is not in GresTypes, so that Slurm ignores the line',
             f"add {name} to GresTypes",
@@ -182,24 +183,24 @@ def _values(
     if "nodename" in given:
         hosts = expand(given["nodename"])
         if isinstance(hosts, Refusal):
-            yield "slurm-gres-line", f"NodeName is no host list: {hosts.reason}", hosts.hint
+            yield fault("slurm-gres-line", f"NodeName is no host list: {hosts.reason}", hosts.hint)
     yield from _devices(given)
 
 
-def _devices(given: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+def _devices(given: Mapping[str, str]) -> Iterator[Finding]:
     file = given.get("file")
     if file is not None and "multiplefiles" in given:
-        yield "slurm-gres-line", "File and MultipleFiles exclude each other", "write one of them"
+        yield fault("slurm-gres-line", "File and MultipleFiles exclude each other", "write one of them")
     flags = [item.lower() for item in given.get("flags", "").split(",")]
     if "no_gpu_env" in flags and any(item.endswith("_env") and item != "no_gpu_env" for item in flags):
-        yield "slurm-gres-line", "no_gpu_env excludes the other env flags", "write one of them"
+        yield fault("slurm-gres-line", "no_gpu_env excludes the other env flags", "write one of them")
     count = parse_count(given["count"]) if "count" in given else None
     if isinstance(count, Refusal):
-        yield "slurm-gres-line", f'Count="{given["count"]}" is not valid: {count.reason}', count.hint
+        yield fault("slurm-gres-line", f'Count="{given["count"]}" is not valid: {count.reason}', count.hint)
     elif count is not None and file is not None and given.get("name", "").lower() not in _SHARED:
         devices = expand(file.replace("/", "", 1).replace("/", "_"))
         if not isinstance(devices, Refusal) and len(devices) != count:
-            yield (
+            yield fault(
                 "slurm-gres-line",
                 f"Count={count} differs from the {len(devices)} files",
                 f"write Count={len(devices)}",

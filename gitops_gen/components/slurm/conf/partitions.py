@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gitops_gen.components.slurm.conf.check import check_config, check_value
+from gitops_gen.components.slurm.conf.check import check_config
 from gitops_gen.components.slurm.conf.grammar import Refusal, format_time, parse_time
 from gitops_gen.components.slurm.conf.inputs import Inputs
 from gitops_gen.components.slurm.conf.table import Unknown, keyword, nearest
 from gitops_gen.components.slurm.conf.text import Value, check_text, text_of
+from gitops_gen.components.slurm.conf.value import check_value
 from gitops_gen.components.slurm.conf.words import below, fault, listed, warning
 from gitops_gen.components.slurm.finding import Finding
 from gitops_gen.components.slurm.settings import Partition
@@ -81,6 +82,15 @@ _FIELDS: Mapping[str, str] = {
 """Keywords whose field takes more than Slurm does."""
 
 
+_OLDER: Mapping[str, str] = {
+    "NODE": "write config: {OverSubscribe: EXCLUSIVE} in its place",
+    "USER": "write config: {ExclusiveUser: true} in its place",
+    "TOPO": "write config: {ExclusiveTopo: true} in its place",
+    "NO": "leave it out",
+}
+"""What `exclusive` is called in a series without the keyword."""
+
+
 def _typed(inputs: Inputs, item: Partition) -> Iterator[Finding]:
     for name, attribute in _FIELDS.items():
         given = getattr(item, attribute)
@@ -92,7 +102,7 @@ def _typed(inputs: Inputs, item: Partition) -> Iterator[Finding]:
             yield fault(
                 "slurm-keyword-series",
                 f'"{name}" came with Slurm {known.since}; the images have {inputs.table.series}',
-                f'use images of series "{known.since}", or leave `{field}` out',
+                _OLDER.get(str(given), f'use images of series "{known.since}", or leave `{field}` out'),
                 field,
                 on_key=True,
             )
@@ -219,14 +229,14 @@ def _whole_memory(inputs: Inputs, item: Partition) -> Iterator[Finding]:
         word.endswith("_memory") for word in inputs.words("SelectTypeParameters", "cr_core_memory")
     )
     said = {name.lower() for name in (*item.config, *inputs.settings.controller.config)}
-    if (
-        consumed
-        and item.exclusive not in ("NODE", "TOPO")
-        and not said & {name.lower() for name in _DEFAULT_MEMORY}
-    ):
+    alone = item.exclusive in ("NODE", "TOPO") or any(
+        name.lower() == "oversubscribe" and text_of(value).upper() == "EXCLUSIVE"
+        for name, value in item.config.items()
+    )
+    if consumed and not alone and not said & {name.lower() for name in _DEFAULT_MEMORY}:
         yield warning(
             "slurm-memory-default",
-            f'a job in "{item.name}" that names no memory takes that of whole nodes: no other job starts there',
+            f'a job in "{item.name}" without --mem takes the whole memory of its nodes',
             "write DefMemPerCPU (MiB) in `config` of the partition or in controller.config",
             "name",
         )
