@@ -5,7 +5,6 @@ Paths of the findings begin at the mapping; `words.below` puts them under their 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from gitops_gen.components.slurm.conf.table import FILES, Keyword, Scope, Table, Unknown, keyword
@@ -146,13 +145,7 @@ def _operator_items(table: Table, scope: Scope, known: Keyword, text: str, relea
             f'write "{",".join((*missing, text))}"',
         )
     kept = operator.merged.get(scope, {}).get(known.name)
-    if kept is not None and re.search(r"\s", text):
-        yield fault(
-            "slurm-operator-items",
-            f'the operator merges its own items into "{known.name}", but not into a value with blanks',
-            "write the list without blanks",
-        )
-    elif kept is not None and text != text.lower():
+    if kept is not None and text != text.lower():
         yield warning(
             "slurm-value-lowered",
             f'the operator writes "{known.name}" in lower case: "{text.lower()}"',

@@ -51,28 +51,16 @@ def _topologies(inputs: Inputs) -> Iterator[Finding]:
 
 def _kind(inputs: Inputs, item: Mapping[str, Any], path: Path) -> Iterator[Finding]:
     shapes = inputs.table.topology
-    for key in item:
-        if key not in ("topology", "cluster_default", *shapes):
-            near = nearest(key, ("cluster_default", *shapes))
-            hint = f'did you mean "{near}"?' if near else f"kinds are {listed(shapes)}"
-            yield fault(
-                _TOPOLOGY,
-                f'Slurm {inputs.table.series} has no "{key}" of a topology',
-                hint,
-                *path,
-                key,
-                on_key=True,
-            )
+    unknown = [key for key in item if key not in ("topology", "cluster_default", *shapes)]
+    for key in unknown:
+        near = nearest(key, ("cluster_default", *shapes))
+        hint = f'did you mean "{near}"?' if near else f"kinds are {listed(shapes, 'and')}"
+        what = f'Slurm {inputs.table.series} has no "{key}" of a topology'
+        yield fault(_TOPOLOGY, what, hint, *path, key, on_key=True)
     kinds = [key for key in item if key in shapes and item[key] is not False]
-    if len(kinds) != 1:
-        said = listed(kinds, "and") if kinds else "no kind"
-        yield fault(
-            _TOPOLOGY,
-            f"a topology has exactly one kind, not {said}",
-            f"write one of {listed(shapes)}",
-            *path,
-            on_key=True,
-        )
+    if len(kinds) != 1 and not unknown:
+        said = f"{listed(kinds, 'and')} exclude each other" if kinds else "a topology needs a kind"
+        yield fault(_TOPOLOGY, said, f"write one of {listed(shapes)}", *path, on_key=True)
     for kind in kinds:
         yield from _shape(shapes[kind], item[kind], (*path, kind))
 
@@ -84,11 +72,12 @@ def _shape(shape: Any, value: Any, path: Path) -> Iterator[Finding]:
         if isinstance(value, Mapping):
             yield from _mapping(shape, value, path)
         else:
-            keys = listed((key.rstrip("?") for key in shape), "and")
-            yield fault(_TOPOLOGY, f"{path[-1]} is a mapping of {keys}", "write it so", *path)
+            keys = [key.rstrip("?") for key in shape]
+            hint = f"write {path[-1]}: {{{', '.join(f'{key}: …' for key in keys)}}}"
+            yield fault(_TOPOLOGY, f"{path[-1]} is a mapping of {listed(keys, 'and')}", hint, *path)
     elif isinstance(shape, Sequence) and not isinstance(shape, str):
         if not isinstance(value, list) or not value:
-            yield fault(_TOPOLOGY, f"{path[-1]} is a list with at least one item", "write it so", *path)
+            yield fault(_TOPOLOGY, f"{path[-1]} is a list of items", "begin each item with a dash", *path)
             return
         for index, entry in enumerate(value):
             yield from _shape(shape[0], entry, (*path, index))
@@ -99,15 +88,15 @@ def _shape(shape: Any, value: Any, path: Path) -> Iterator[Finding]:
 
 def _mapping(shape: Mapping[str, Any], value: Mapping[str, Any], path: Path) -> Iterator[Finding]:
     known = {key.rstrip("?"): inner for key, inner in shape.items()}
-    for key in value:
-        if key not in known:
-            near = nearest(str(key), tuple(known))
-            hint = f'did you mean "{near}"?' if near else f"keys are {listed(known, 'and')}"
-            yield fault(_TOPOLOGY, f'"{key}" is no key here', hint, *path, key, on_key=True)
+    unknown = [key for key in value if key not in known]
+    for key in unknown:
+        near = nearest(str(key), tuple(known))
+        hint = f'did you mean "{near}"?' if near else f"keys are {listed(known, 'and')}"
+        yield fault(_TOPOLOGY, f'"{key}" is no key here', hint, *path, key, on_key=True)
     for key, inner in known.items():
         if key in value:
             yield from _shape(inner, value[key], (*path, key))
-        elif key in shape:
+        elif key in shape and not unknown:
             yield fault(_TOPOLOGY, f'"{key}" is missing', f"add `{key}`", *path)
 
 

@@ -220,7 +220,7 @@ def _accounting(inputs: Inputs) -> Iterator[Finding]:
         if given:
             yield fault(
                 "slurm-accounting-off",
-                f"accounting is off, so that `{field}` has no effect; slurmctld itself would stop with it",
+                f"accounting is off, so that `{field}` has no effect",
                 f"write accounting.enabled: true, or leave `{field}` out",
                 "accounting",
                 field,

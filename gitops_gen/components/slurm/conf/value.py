@@ -130,13 +130,17 @@ def _words(known: Keyword, text: str, series: str) -> Iterator[Finding]:
             yield fault(
                 "slurm-value-series",
                 f'"{item}" of {known.name} came with Slurm {later}; the images have {series}',
-                f"write {listed(known.values)}",
+                f'leave it out, or use images of series "{later}"',
             )
             continue
         near = nearest(item, known.values)
         hint = f'did you mean "{near}"?' if near else f"write {listed(known.values)}"
-        make = warning if known.open else fault
-        yield make("slurm-value", f'"{item}" is not valid for {known.name}: it is not a known value', hint)
+        if known.open:
+            yield warning("slurm-value", f'"{item}" is none of the {known.name} that Slurm brings', hint)
+        else:
+            yield fault(
+                "slurm-value", f'"{item}" is not valid for {known.name}: it is not a known value', hint
+            )
 
 
 def _share(known: Keyword, text: str) -> Iterator[Finding]:
