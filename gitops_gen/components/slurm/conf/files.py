@@ -15,7 +15,7 @@ from gitops_gen.components.slurm.conf.hostlist import expand
 from gitops_gen.components.slurm.conf.inputs import Inputs
 from gitops_gen.components.slurm.conf.table import nearest
 from gitops_gen.components.slurm.conf.text import text_of
-from gitops_gen.components.slurm.conf.words import fault, listed, warning
+from gitops_gen.components.slurm.conf.words import fault, listed, quoted, warning
 from gitops_gen.components.slurm.finding import Finding
 from gitops_gen.diagnostics import Path
 
@@ -41,7 +41,7 @@ def _topologies(inputs: Inputs) -> Iterator[Finding]:
             yield fault(_TOPOLOGY, "a topology needs a name", "write `topology: <name>`", *path, "topology")
         elif first.setdefault(name, index) != index:
             yield fault(
-                _TOPOLOGY, f'"{name}" is a topology already', "give it another name", *path, "topology"
+                _TOPOLOGY, f"{quoted(name)} is a topology already", "give it another name", *path, "topology"
             )
         default = item.get("cluster_default", False)
         if not isinstance(default, bool):
@@ -55,7 +55,7 @@ def _kind(inputs: Inputs, item: Mapping[str, Any], path: Path) -> Iterator[Findi
     for key in unknown:
         near = nearest(key, ("cluster_default", *shapes))
         hint = f'did you mean "{near}"?' if near else f"kinds are {listed(shapes, 'and')}"
-        what = f'Slurm {inputs.table.series} has no "{key}" of a topology'
+        what = f"Slurm {inputs.table.series} has no {quoted(key)} of a topology"
         yield fault(_TOPOLOGY, what, hint, *path, key, on_key=True)
     kinds = [key for key in item if key in shapes and item[key] is not False]
     if len(kinds) != 1 and not unknown:
@@ -92,7 +92,7 @@ def _mapping(shape: Mapping[str, Any], value: Mapping[str, Any], path: Path) -> 
     for key in unknown:
         near = nearest(str(key), tuple(known))
         hint = f'did you mean "{near}"?' if near else f"keys are {listed(known, 'and')}"
-        yield fault(_TOPOLOGY, f'"{key}" is no key here', hint, *path, key, on_key=True)
+        yield fault(_TOPOLOGY, f"{quoted(str(key))} is no key here", hint, *path, key, on_key=True)
     for key, inner in known.items():
         if key in value:
             yield from _shape(inner, value[key], (*path, key))
@@ -107,7 +107,9 @@ def _repeated(shape: Any, items: Sequence[Any], path: Path) -> Iterator[Finding]
     names = [item.get(key) if isinstance(item, Mapping) else None for item in items]
     for index, name in enumerate(names):
         if name is not None and name in names[:index]:
-            yield fault(_TOPOLOGY, f'"{name}" stands here twice', "give it another name", *path, index, key)
+            yield fault(
+                _TOPOLOGY, f"{quoted(str(name))} stands here twice", "give it another name", *path, index, key
+            )
 
 
 def _scalar(shape: str, value: Any, path: Path) -> Iterator[Finding]:
@@ -128,7 +130,7 @@ def _scalar(shape: str, value: Any, path: Path) -> Iterator[Finding]:
         return
     hosts = expand(value) if shape == "hosts" else None
     if isinstance(hosts, Refusal):
-        yield fault(_TOPOLOGY, f'"{value}" is no host list: {hosts.reason}', hosts.hint, *path)
+        yield fault(_TOPOLOGY, f"{quoted(value)} is no host list: {hosts.reason}", hosts.hint, *path)
     if shape == "numbers":
         yield from _steps(value, path)
 
@@ -158,7 +160,13 @@ def _partition_topologies(inputs: Inputs) -> Iterator[Finding]:
             if key.lower() == "topology" and name not in names:
                 hint = f"write {listed(names)}" if names else "describe it under `topology`"
                 yield fault(
-                    _TOPOLOGY, f'there is no topology "{name}"', hint, "partitions", index, "config", key
+                    _TOPOLOGY,
+                    f"there is no topology {quoted(name)}",
+                    hint,
+                    "partitions",
+                    index,
+                    "config",
+                    key,
                 )
 
 
@@ -173,7 +181,7 @@ def _plugstack(inputs: Inputs) -> Iterator[Finding]:
         elif words[0] not in _OPTIONS:
             yield fault(
                 "slurm-plugstack",
-                f'"{words[0]}" begins no line of plugstack.conf',
+                f"{quoted(words[0])} begins no line of plugstack.conf",
                 "write required <plugin.so>, optional <plugin.so> or include <files>",
                 *path,
             )

@@ -14,7 +14,7 @@ import msgspec
 from gitops_gen.components.slurm.conf.grammar import Refusal, parse_count
 from gitops_gen.components.slurm.conf.hostlist import expand
 from gitops_gen.components.slurm.conf.table import Table, nearest
-from gitops_gen.components.slurm.conf.words import fault, warning
+from gitops_gen.components.slurm.conf.words import fault, quoted, warning
 from gitops_gen.components.slurm.finding import Finding
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -90,12 +90,12 @@ def check_gres_lines(
     for index, line in enumerate(lines):
         found = next(chain(_line(table, line, declared), _mixed(line, seen)), None)
         if found is not None:
-            message = f'"{line}": {found.message}'
+            message = f"{quoted(line)}: {found.message}"
             yield msgspec.structs.replace(found, message=message, path=(index,))
         elif node_sets > 1 and not re.search(r"\bnodename=", line, re.IGNORECASE):
             yield warning(
                 "slurm-gres-everywhere",
-                f'"{line}" has no NodeName, so that it counts on the nodes of all {node_sets} node sets',
+                f"{quoted(line)} has no NodeName, so that it counts on nodes of all {node_sets} node sets",
                 "begin the line with NodeName=<node set>-[0-<last>]",
                 index,
             )

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from gitops_gen.components.slurm.conf.table import Scope
-from gitops_gen.components.slurm.conf.words import fault
+from gitops_gen.components.slurm.conf.words import fault, quoted
 from gitops_gen.components.slurm.finding import Finding
 
 Scalar = bool | int | float | str | None
@@ -95,7 +95,7 @@ def check_text(scope: Scope, text: str, *, lines: bool = False) -> Iterator[Find
     inner = text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
     found = next(_flaws(scope, text, inner, lines), None)
     if found is not None:
-        yield fault(_CODE, f"{_quoted(text)}: {found[0]}", found[1])
+        yield fault(_CODE, f"{quoted(text)}: {found[0]}", found[1])
 
 
 def _flaws(scope: Scope, text: str, inner: str, lines: bool) -> Iterator[tuple[str, str]]:
@@ -126,8 +126,3 @@ def _node_flaws(text: str) -> Iterator[tuple[str, str]]:
         yield "the settings of a node set cannot be quoted", "leave the quotes out"
     if text.endswith(":"):
         yield 'a value of a node set cannot end with ":", which makes a YAML key of it', 'leave the ":" out'
-
-
-def _quoted(text: str) -> str:
-    shown = text.encode("unicode_escape").decode("ascii") if not text.isprintable() else text
-    return f'"{shown if len(shown) <= 60 else shown[:57] + "..."}"'

@@ -31,3 +31,9 @@ def listed(words: Iterable[str], last: str = "or") -> str:
     """Return words as prose: `a, b or c`."""
     *head, tail = words
     return f"{', '.join(head)} {last} {tail}" if head else tail
+
+
+def quoted(text: str) -> str:
+    """Return what the user wrote in quotes, on one line and not too long."""
+    shown = text.encode("unicode_escape").decode("ascii") if not text.isprintable() else text
+    return f'"{shown if len(shown) <= 60 else shown[:57] + "..."}"'
