@@ -70,6 +70,7 @@ GOOD: dict[str, Any] = {
             "UnkillableStepTimeout": 180,
             "MaxJobCount": 1000000,
             "GresTypes": ["nic"],
+            "InteractiveStepOptions": "--interactive --preserve-env --pty $SHELL",
             "DownNodes": "h100-0 State=DOWN Reason=broken",
         },
     },

@@ -81,7 +81,7 @@ def _bad_time(value: str) -> Refusal:
         return Refusal(reason="Slurm knows no units of time", hint=f'write "{format_time(seconds)}"')
     if not value.strip():
         return Refusal(reason="it is empty", hint=f"write {_TIME_FORMS}")
-    if value.count(":") + value.count("-") * 2 > 4 or value.count("-") > 1:
+    if value.count(":") > 2 or value.count("-") > 1:
         return Refusal(reason="it has too many parts", hint=f"write {_TIME_FORMS}")
     if value.endswith(":"):
         return Refusal(reason='nothing follows the last ":"', hint=f"write {_TIME_FORMS}")

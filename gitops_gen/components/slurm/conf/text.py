@@ -33,6 +33,8 @@ _MERGED = {
     )
 }
 """Keywords whose derived items stay beside the user's: each switches something on by itself."""
+_LINES = ("downnodes", "poweraction")
+"""Keywords that begin a line of `Key=Value`, which no quotes hold together."""
 _CODE = "slurm-value-text"
 
 
@@ -53,24 +55,23 @@ def _plain(value: float) -> str:
     return str(int(value)) if value.is_integer() else format(Decimal(repr(value)), "f")
 
 
-def printed(name: str, text: str) -> str:
-    """Return one `Key=Value`, in quotes where the value has blanks."""
-    return f'{name}="{text}"' if re.search(r"\s", text) and not text.startswith('"') else f"{name}={text}"
-
-
 def merge_config(base: Mapping[str, str], own: Mapping[str, Value]) -> Mapping[str, str]:
     """Return `base` with the user's keywords over it, compared without case, in the order of both.
 
     Lists of switches are joined instead, without repeats, an option `name=value` of the user's
-    replacing ours.
+    replacing ours. A value with blanks stands in quotes, since Slurm ends it at the first one otherwise.
     """
     merged = dict(base)
     for name, value in own.items():
         known = next((key for key in merged if key.lower() == name.lower()), name)
-        text = text_of(value)
-        joined = name.lower() in _MERGED and known in merged
-        merged[known] = _joined(merged[known], text) if joined else text
+        text = _whole(name, text_of(value))
+        merged[known] = _joined(merged.get(known, ""), text) if name.lower() in _MERGED else text
     return merged
+
+
+def _whole(name: str, text: str) -> str:
+    bare = re.search(r"\s", text) and not text.startswith('"') and name.lower() not in _LINES
+    return f'"{text}"' if bare else text
 
 
 def _joined(base: str, own: str) -> str:
