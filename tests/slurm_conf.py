@@ -89,6 +89,13 @@ def read_by_slurmctld(one: SlurmSettings, release: str) -> dict[str, str]:
     own = one.controller.config
     names = dict.fromkeys(item.name for worker in workers_of(one) for item in worker.gres)
     base = {**DEFAULTS, **({"GresTypes": ",".join(names)} if names else {})}
+    if one.accounting.enabled:
+        tracked = (
+            *(f"gres/{item.name}:{item.type}" for worker in workers_of(one) for item in worker.gres),
+            *(f"gres/{name}" for name in names),
+            *one.accounting.tres,
+        )
+        base["AccountingStorageTRES"] = ",".join(dict.fromkeys(tracked))
     if release.startswith("1.1."):
         lowered = {name.lower() for name in own}
         kept = {name: text for name, text in base.items() if name.lower() not in lowered}

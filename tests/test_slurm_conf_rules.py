@@ -78,7 +78,10 @@ GOOD: dict[str, Any] = {
         "enabled": True,
         "enforce": ["associations", "limits", "qos"],
         "tres": ["license/ansys"],
-        "qos": [{"name": "high"}, {"name": "normal"}],
+        "qos": [
+            {"name": "high", "maxWall": "2-00:00:00", "maxTresPerUser": {"gres/gpu": 16, "cpu": 512}},
+            {"name": "normal", "grpTres": {"gres/gpu:h100": 64, "license/ansys": 5}},
+        ],
         "config": {"PurgeJobAfter": "12month", "TrackWCKey": True},
     },
     "cgroup": {"AllowedRAMSpace": 98, "MemorySwappiness": 0},

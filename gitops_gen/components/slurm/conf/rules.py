@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gitops_gen.components.slurm.conf.accounting import accounting_findings
 from gitops_gen.components.slurm.conf.check import check_config
 from gitops_gen.components.slurm.conf.confinement import confinement_findings
 from gitops_gen.components.slurm.conf.files import file_findings
@@ -42,9 +43,8 @@ def findings(
     yield from partition_findings(inputs)
     yield from slurmctld_findings(inputs)
     yield from confinement_findings(inputs)
+    yield from accounting_findings(inputs)
     yield from file_findings(inputs)
     for index, node_set in enumerate(settings.node_sets):
         own = check_config(table, "node", node_set.config, release=release)
         yield from below(own, "nodeSets", index, "config")
-    own = check_config(table, "dbd", settings.accounting.config, release=release)
-    yield from below(own, "accounting", "config")

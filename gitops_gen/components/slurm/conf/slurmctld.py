@@ -40,7 +40,6 @@ def slurmctld_findings(inputs: Inputs) -> Iterator[Finding]:
     yield from _node_count(inputs)
     yield from _metrics(inputs)
     yield from _timeouts(inputs)
-    yield from _accounting(inputs)
     yield from _state(inputs)
 
 
@@ -210,22 +209,6 @@ def _timeouts(inputs: Inputs) -> Iterator[Finding]:
             f"write {5 * message:.0f} or more, or leave UnkillableStepTimeout out",
             *inputs.place("UnkillableStepTimeout"),
         )
-
-
-def _accounting(inputs: Inputs) -> Iterator[Finding]:
-    accounting = inputs.settings.accounting
-    if accounting.enabled:
-        return
-    for field, given in (("enforce", accounting.enforce), ("tres", accounting.tres)):
-        if given:
-            yield fault(
-                "slurm-accounting-off",
-                f"accounting is off, so that `{field}` has no effect",
-                f"write accounting.enabled: true, or leave `{field}` out",
-                "accounting",
-                field,
-                on_key=True,
-            )
 
 
 def _state(inputs: Inputs) -> Iterator[Finding]:
