@@ -103,7 +103,7 @@ def read_by_slurmctld(one: SlurmSettings, release: str) -> dict[str, str]:
     return dict(merge_config(base, own))
 
 
-def found(parts: dict[str, Any], *, fullname: str = "slurm") -> tuple[Finding, ...]:
+def found(parts: dict[str, Any]) -> tuple[Finding, ...]:
     """Return what is wrong with parts of a spec; `version` among them is that of the charts."""
     release = str(parts.get("version", "1.2.1"))
     one = settings({key: value for key, value in parts.items() if key != "version"})
@@ -114,7 +114,6 @@ def found(parts: dict[str, Any], *, fullname: str = "slurm") -> tuple[Finding, .
             table(one.images.series or "26.05"),
             read=read_by_slurmctld(one, release),
             release=release,
-            fullname=fullname,
         )
     )
 

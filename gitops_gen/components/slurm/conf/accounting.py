@@ -28,7 +28,6 @@ def accounting_findings(inputs: Inputs) -> Iterator[Finding]:
     accounting = inputs.settings.accounting
     own = check_config(inputs.table, "dbd", accounting.config, release=inputs.release)
     yield from below(own, "accounting", "config")
-    yield from _off(inputs)
     for index, name in enumerate(accounting.tres):
         if name.lower() not in _ALWAYS and not _NAMED.fullmatch(name):
             yield fault(
@@ -46,22 +45,6 @@ def accounting_findings(inputs: Inputs) -> Iterator[Finding]:
             yield from below(found, *path, "maxWall")
         for field, limits in (("maxTresPerUser", qos.max_tres_per_user), ("grpTres", qos.grp_tres)):
             yield from _limits(inputs, limits, (*path, field))
-
-
-def _off(inputs: Inputs) -> Iterator[Finding]:
-    accounting = inputs.settings.accounting
-    if accounting.enabled:
-        return
-    for field, given in (("enforce", accounting.enforce), ("tres", accounting.tres)):
-        if given:
-            yield fault(
-                "slurm-accounting-off",
-                f"accounting is off, so that `{field}` has no effect",
-                f"write accounting.enabled: true, or leave `{field}` out",
-                "accounting",
-                field,
-                on_key=True,
-            )
 
 
 def _limits(inputs: Inputs, limits: Mapping[str, int], path: Path) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ Paths of the findings begin at the mapping; `words.below` puts them under their 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from gitops_gen.components.slurm.conf.table import FILES, Keyword, Scope, Table, Unknown, keyword
 from gitops_gen.components.slurm.conf.text import Value, check_text, text_of
@@ -15,11 +15,17 @@ from gitops_gen.components.slurm.finding import Finding
 
 
 def check_config(
-    table: Table, scope: Scope, config: Mapping[str, Value], *, release: str
+    table: Table,
+    scope: Scope,
+    config: Mapping[str, Value],
+    *,
+    release: str,
+    free: Collection[str] = (),
 ) -> Iterator[Finding]:
     """Yield what is wrong with the keywords and values of one mapping.
 
-    `release` is the version of the Slinky operator, which owns some keywords.
+    `release` is the version of the Slinky operator, which owns some keywords. `free` are keywords that
+    may stand here although the spec has a field for them.
     """
     first: dict[str, str] = {}
     for name, value in config.items():
@@ -33,16 +39,22 @@ def check_config(
                 on_key=True,
             )
             continue
-        yield from below(check_keyword(table, scope, name, value, release=release), name)
+        own = check_keyword(table, scope, name, value, release=release, free=name in free)
+        yield from below(own, name)
 
 
-def check_keyword(table: Table, scope: Scope, name: str, value: Value, *, release: str) -> Iterator[Finding]:
-    """Yield what is wrong with one keyword and its value; a keyword that cannot stay hides its value."""
+def check_keyword(
+    table: Table, scope: Scope, name: str, value: Value, *, release: str, free: bool = False
+) -> Iterator[Finding]:
+    """Yield what is wrong with one keyword and its value; a keyword that cannot stay hides its value.
+
+    `free` lets a keyword stand here although the spec has a field for it.
+    """
     known = keyword(table, scope, name)
     if isinstance(known, Unknown):
         yield _unknown(table, scope, name, known)
         return
-    refused = _refused(table, scope, known, release)
+    refused = _refused(table, scope, known, release, free)
     if refused is not None:
         yield refused
         return
@@ -107,7 +119,7 @@ _SCOPE_HINTS: Mapping[Scope, str] = {
 }
 
 
-def _refused(table: Table, scope: Scope, known: Keyword, release: str) -> Finding | None:
+def _refused(table: Table, scope: Scope, known: Keyword, release: str, free: bool) -> Finding | None:
     if known.state in ("removed", "defunct"):
         gone = "was removed" if known.state == "removed" else "does nothing any more"
         return fault(
@@ -116,7 +128,7 @@ def _refused(table: Table, scope: Scope, known: Keyword, release: str) -> Findin
             f"write {known.instead}" if known.instead else "leave it out",
             on_key=True,
         )
-    if known.field:
+    if known.field and not free:
         return fault(
             "slurm-keyword-field",
             f'"{known.name}" has a place of its own in the spec',

@@ -17,8 +17,7 @@ from gitops_gen.diagnostics import Path
 class Inputs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One cluster; `read` is slurm.conf as slurmctld will read it: the operator's, derived and own keywords.
 
-    `release` is the version of the operator, `fullname` that of the slurm chart, which begins the names
-    of its objects.
+    `release` is the version of the operator.
     """
 
     settings: SlurmSettings
@@ -26,7 +25,6 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     table: Table
     read: Mapping[str, str]
     release: str
-    fullname: str
 
     @cached_property
     def _folded(self) -> Mapping[str, str]:

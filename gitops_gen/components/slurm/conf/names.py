@@ -11,17 +11,15 @@ from gitops_gen.components.slurm.finding import Finding
 from gitops_gen.diagnostics import Path
 
 _NODE = re.compile(r"(.+)-([0-9]+)", re.ASCII)
-_LABEL = 63
-"""Characters of a label, of a Service and of a pod's host name."""
-_CHART = 41
-"""Characters of the chart's fullname that leave room for the hash of `<fullname>-controller`."""
+_NO_TEXT = re.compile(r"(?i:y|yes|n|no|true|false|on|off|null)|[-+.]?[0-9][0-9_.eExXa-fA-F+-]*", re.ASCII)
+"""Words and numbers of YAML 1.1."""
 
 
 def name_findings(inputs: Inputs) -> Iterator[Finding]:
     """Yield node sets, partitions and logins whose name another meaning or a limit has."""
     yield from _reserved(inputs)
     yield from _like_nodes(inputs)
-    yield from _long(inputs)
+    yield from _words(inputs)
 
 
 def _reserved(inputs: Inputs) -> Iterator[Finding]:
@@ -75,29 +73,24 @@ def _like_nodes(inputs: Inputs) -> Iterator[Finding]:
             )
 
 
-def _long(inputs: Inputs) -> Iterator[Finding]:
-    room = _LABEL - len(inputs.fullname)
-    if len(inputs.fullname) > _CHART:
-        yield fault(
-            "slurm-name-length",
-            f'the objects of Slurm are named "{inputs.fullname}-…", which leaves no room for their own names',
-            f"at most {_CHART} characters may stand before",
-            "clusterName",
-        )
-        return
-    last = {worker.index: max(worker.most - 1, 0) for worker in inputs.workers}
-    for index, node_set in enumerate(inputs.settings.node_sets):
-        digits = max(len(str(last.get(index, 0))), node_set.ordinal_padding)
-        yield from _too_long(node_set.name, room - len("-worker--") - digits, ("nodeSets", index, "name"))
-    for index, login in enumerate(inputs.settings.logins):
-        yield from _too_long(login.name, room - len("-login-"), ("logins", index, "name"))
-
-
-def _too_long(name: str, room: int, path: Path) -> Iterator[Finding]:
-    if len(name) > room:
-        yield fault(
-            "slurm-name-length",
-            f'"{name}" has {len(name)} characters; with what stands around it {room} fit into a label',
-            f"choose a name of at most {room} characters",
-            *path,
-        )
+def _words(inputs: Inputs) -> Iterator[Finding]:
+    """The chart prints these names without quotes, so that YAML must read them as text."""
+    settings = inputs.settings
+    names: dict[Path, str] = {("clusterName",): settings.cluster_name}
+    for which, source in (("slurm", settings.keys.slurm), ("jwt", settings.keys.jwt)):
+        names[("keys", which, "secretRef", "name")] = source.secret_ref.name
+        names[("keys", which, "secretRef", "key")] = source.secret_ref.key
+    if settings.keys.jwks is not None:
+        names[("keys", "jwks", "configMapRef", "name")] = settings.keys.jwks.config_map_ref.name
+        names[("keys", "jwks", "configMapRef", "key")] = settings.keys.jwks.config_map_ref.key
+    if settings.sssd is not None:
+        names[("sssd", "secretRef", "name")] = settings.sssd.secret_ref.name
+        names[("sssd", "secretRef", "key")] = settings.sssd.secret_ref.key
+    for path, name in names.items():
+        if _NO_TEXT.fullmatch(name):
+            yield fault(
+                "slurm-name-word",
+                f'the chart prints "{name}" without quotes, and YAML reads it as something else than a name',
+                "choose a name with letters that is no word of YAML",
+                *path,
+            )

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from gitops_gen.components.slurm.conf.check import check_config
 from gitops_gen.components.slurm.conf.grammar import Refusal, format_time, parse_time
 from gitops_gen.components.slurm.conf.inputs import Inputs
+from gitops_gen.components.slurm.conf.lifted import at_keyword, camel, lifted
 from gitops_gen.components.slurm.conf.table import Unknown, keyword, nearest
 from gitops_gen.components.slurm.conf.text import Value, check_text, text_of
 from gitops_gen.components.slurm.conf.value import check_value
@@ -25,21 +26,31 @@ _MOST_MEMORY = ("MaxMemPerCPU", "MaxMemPerNode")
 
 
 def partition_findings(inputs: Inputs) -> Iterator[Finding]:
-    """Yield what is wrong with partitions."""
+    """Yield what is wrong with partitions.
+
+    A keyword that has a field of its own may stand in `config` as well, unless both say something.
+    """
     yield from _several_defaults(inputs)
     yield from memory_both(inputs.settings.controller.config, ("controller", "config"))
     for index, item in enumerate(inputs.settings.partitions):
+        whole, moved = lifted(item)
+        own = check_config(
+            inputs.table, "partition", item.config, release=inputs.release, free=frozenset(moved.values())
+        )
+        across = (
+            *_times(whole),
+            *_nodes(whole),
+            *_accounting(inputs, whole),
+            *_preemption(inputs, whole),
+            *_denied(whole),
+            *_whole_memory(inputs, whole),
+        )
         found = (
             *_node_sets(inputs, item),
             *_typed(inputs, item),
-            *below(check_config(inputs.table, "partition", item.config, release=inputs.release), "config"),
-            *_times(item),
-            *_nodes(item),
+            *below(own, "config"),
             *memory_both(item.config, ("config",)),
-            *_accounting(inputs, item),
-            *_preemption(inputs, item),
-            *_denied(item),
-            *_whole_memory(inputs, item),
+            *(at_keyword(one, moved) for one in across),
         )
         yield from below(found, "partitions", index)
 
@@ -96,7 +107,7 @@ def _typed(inputs: Inputs, item: Partition) -> Iterator[Finding]:
         given = getattr(item, attribute)
         if given is None or given == ():
             continue
-        field = _camel(attribute)
+        field = camel(attribute)
         known = keyword(inputs.table, "partition", name)
         if isinstance(known, Unknown):
             yield fault(
@@ -110,11 +121,6 @@ def _typed(inputs: Inputs, item: Partition) -> Iterator[Finding]:
         text = text_of(list(given) if isinstance(given, tuple) else given)
         flaws = tuple(check_text("partition", text))
         yield from below(flaws or check_value(known, text, series=inputs.table.series), field)
-
-
-def _camel(attribute: str) -> str:
-    head, *tail = attribute.split("_")
-    return head + "".join(word.capitalize() for word in tail)
 
 
 def _times(item: Partition) -> Iterator[Finding]:

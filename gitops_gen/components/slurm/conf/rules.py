@@ -29,16 +29,13 @@ def findings(
     *,
     read: Mapping[str, str],
     release: str,
-    fullname: str = "slurm",
 ) -> Iterator[Finding]:
     """Yield the faults of one cluster, paths below spec.components.slurm.
 
     `read` holds the keywords of slurm.conf as slurmctld will read them: those of the operator, those that
-    are derived and the user's own. `release` is the version of the operator, `fullname` that of the chart.
+    are derived and the user's own. `release` is the version of the operator.
     """
-    inputs = Inputs(
-        settings=settings, workers=workers, table=table, read=read, release=release, fullname=fullname
-    )
+    inputs = Inputs(settings=settings, workers=workers, table=table, read=read, release=release)
     yield from name_findings(inputs)
     yield from partition_findings(inputs)
     yield from slurmctld_findings(inputs)

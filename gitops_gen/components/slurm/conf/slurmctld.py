@@ -40,7 +40,6 @@ def slurmctld_findings(inputs: Inputs) -> Iterator[Finding]:
     yield from _node_count(inputs)
     yield from _metrics(inputs)
     yield from _timeouts(inputs)
-    yield from _state(inputs)
 
 
 def _selection(inputs: Inputs) -> Iterator[Finding]:
@@ -208,28 +207,4 @@ def _timeouts(inputs: Inputs) -> Iterator[Finding]:
             f" {message:.0f} seconds each",
             f"write {5 * message:.0f} or more, or leave UnkillableStepTimeout out",
             *inputs.place("UnkillableStepTimeout"),
-        )
-
-
-def _state(inputs: Inputs) -> Iterator[Finding]:
-    persistence = inputs.settings.controller.persistence
-    given = {
-        "existingClaim": persistence.existing_claim,
-        "size": persistence.size,
-        "storageClass": persistence.storage_class,
-    }
-    said = [name for name, value in given.items() if value is not None]
-    unused = said if not persistence.enabled else said[1:] if persistence.existing_claim else []
-    for name in unused:
-        why = "the state is kept in memory" if not persistence.enabled else "the claim exists already"
-        yield fault(
-            "slurm-persistence",
-            f"{why}: nothing has a use for `{name}`",
-            f"leave `{name}` out"
-            if persistence.enabled
-            else f"leave `{name}` out, or write enabled: true to keep the queue",
-            "controller",
-            "persistence",
-            name,
-            on_key=True,
         )

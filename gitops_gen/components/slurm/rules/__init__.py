@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitops_gen.components.slurm import sacctmgr, scripts, storage
+from gitops_gen.components.slurm.conf import text_of
+from gitops_gen.components.slurm.conf.rules import findings as conf_findings
+from gitops_gen.components.slurm.conf.table import table_from
+from gitops_gen.components.slurm.config import derived_config
 from gitops_gen.components.slurm.context import Context, context_of
 from gitops_gen.components.slurm.finding import Finding
 from gitops_gen.components.slurm.images import image, used_parts
@@ -49,9 +53,27 @@ def _findings(context: Context) -> Iterator[Finding]:
     yield from daemons(context)
     yield from pods(context)
     yield from overlay(context)
+    if settings.controller.external is None:
+        yield from _configuration(context)
     yield from storage.findings(settings)
     yield from scripts.findings(settings, dcgm_priority=priority)
     yield from sacctmgr.findings(settings)
+
+
+def _configuration(context: Context) -> Iterator[Finding]:
+    """Yield what Slurm would refuse or ignore of its configuration files, by the keywords of its series."""
+    table = table_from(context.facts.table(f"slurm-conf-{context.series}"))
+    own = derived_config(context.settings, context.found, context.release)
+    folded = {name.lower() for name in own}
+    operator_own = context.release["writes"]["slurm"]
+    read = {name: text for name, text in operator_own.items() if name.lower() not in folded}
+    yield from conf_findings(
+        context.settings,
+        context.found,
+        table,
+        read={**read, **{name: text_of(value) for name, value in own.items()}},
+        release=context.part.version,
+    )
 
 
 def _repositories(context: Context) -> Iterator[str]:

@@ -55,7 +55,12 @@ def _controller(context: Context) -> Iterator[Finding]:
                 on_key=True,
             )
         return
-    for field, value in {"existingClaim": volume.existing_claim, "size": volume.size}.items():
+    given = {
+        "existingClaim": volume.existing_claim,
+        "size": volume.size,
+        "storageClass": volume.storage_class,
+    }
+    for field, value in given.items():
         if value is not None:
             yield Finding(
                 code="slurm-persistence",
@@ -94,7 +99,8 @@ def _external(context: Context) -> Iterator[Finding]:
     for path in dropped:
         yield Finding(
             code="slurm-external-controller",
-            message=f"slurmctld runs outside: its configuration is kept there, and {path[-1]} would be dropped",
+            message=f"slurmctld runs outside: its configuration is kept there, and {path[-1]} would "
+            "be dropped",
             hint="leave it out here, and write it into the slurm.conf of that slurmctld",
             path=path,
             on_key=True,
@@ -111,6 +117,7 @@ def _accounting(context: Context) -> Iterator[Finding]:
             "database": accounting.database,
             "external": accounting.external,
             "enforce": accounting.enforce,
+            "tres": accounting.tres,
             "qos": accounting.qos,
             "accounts": accounting.accounts,
             "bootstrapJob": accounting.bootstrap_job,
@@ -256,7 +263,8 @@ def _reach(context: Context, login: Login, path: Path) -> Iterator[Finding]:
     if service.internal and distribution not in able:
         yield Finding(
             code="slurm-login-internal",
-            message=f"no annotation is known by which load balancers of {distribution} stay inside the network",
+            message=f"no annotation is known by which load balancers of {distribution} stay inside "
+            "the network",
             hint="write sourceRanges, or the annotation of your load balancer under `annotations`; "
             f"`internal` works on {', '.join(able)}",
             path=(*path, "internal"),

@@ -18,7 +18,8 @@ def images(context: Context) -> Iterator[Finding]:
         yield Finding(
             code="slurm-image-profile",
             message="the add-on brings no images of Slurm, and nothing says which to run",
-            hint="write images.profile: custom (or google) and name each image, or profile: slinky for SchedMD's",
+            hint="write images.profile: custom (or google) and name each image, or profile: slinky "
+            "for SchedMD's",
             path=("images",),
             on_key=True,
         )
@@ -31,14 +32,20 @@ def images(context: Context) -> Iterator[Finding]:
         if special and all(item is not None and item.repository for item in special):
             continue
         yield from _image(context, image(context, part), part, path)
-    for kind, part, items in (
-        ("nodeSets", "slurmd", settings.node_sets),
-        ("logins", "login", settings.logins),
-    ):
-        for index, item in enumerate(items):
-            own: Image | None = item.image
-            if own is not None:
-                yield from _image(context, image(context, part, own), part, (kind, index, "image"))
+    for given, part, path in (*_of_node_sets(context), *_of_logins(context)):
+        yield from _image(context, image(context, part, given), part, path)
+
+
+def _of_node_sets(context: Context) -> Iterator[tuple[Image, str, Path]]:
+    for index, item in enumerate(context.settings.node_sets):
+        if item.image is not None:
+            yield item.image, "slurmd", ("nodeSets", index, "image")
+
+
+def _of_logins(context: Context) -> Iterator[tuple[Image, str, Path]]:
+    for index, item in enumerate(context.settings.logins):
+        if item.image is not None:
+            yield item.image, "login", ("logins", index, "image")
 
 
 def _image(context: Context, chosen: Chosen, part: str, path: Path) -> Iterator[Finding]:
@@ -94,7 +101,8 @@ def _system(context: Context) -> Iterator[Finding]:
         yield Finding(
             code="slurm-series-newer",
             level="warning",
-            message=f"Slurm {context.series} is newer than operator {context.part.version} was made for ({usual})",
+            message=f"Slurm {context.series} is newer than operator {context.part.version} was made "
+            f"for ({usual})",
             hint=f'take a newer `version` of the component first, or write series: "{usual}"',
             path=("images", "series"),
         )

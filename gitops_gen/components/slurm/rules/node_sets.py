@@ -1,4 +1,5 @@
-"""Node sets and their pools in, what leaves nodes without work, pods without nodes or jobs without devices out."""
+"""Node sets and their pools in, what leaves nodes without work, pods without nodes or jobs without "
+"devices out."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ def _mode(item: NodeSet, path: Path) -> Iterator[Finding]:
     for field in (name for name, given in ignored.items() if given):
         yield Finding(
             code="slurm-daemonset-setting",
-            message=f"a DaemonSet has one worker on each node, named as the node: {field} means nothing to it",
+            message=f"a DaemonSet has one worker on each node, named as the node: {field} means "
+            "nothing to it",
             hint=f"leave {field} out, or write mode: StatefulSet",
             path=(*path, field),
             on_key=True,
@@ -145,7 +147,8 @@ def _limits(worker: Worker) -> Iterator[Finding]:
         yield Finding(
             code="slurm-limits-unknown",
             level="warning",
-            message=f'nothing says what a node of pool "{worker.pool.name}" has, so that Slurm offers all of it '
+            message=f'nothing says what a node of pool "{worker.pool.name}" has, so that Slurm offers '
+            "all of it "
             "to jobs, the share of kubelet and DaemonSets among it",
             hint="describe `machine` with `machine.reserved` at the pool, or write `limits` here",
             path=path,
@@ -176,7 +179,7 @@ def _limits(worker: Worker) -> Iterator[Finding]:
                 level="error" if above else "warning",
                 message=f"{given} {unit} are more than a node has ({all_of_it})"
                 if above
-                else f"{given} {unit} reach into what machine.reserved keeps ({left} are left of {all_of_it})",
+                else f"{given} {unit} reach into machine.reserved ({left} are left of {all_of_it})",
                 hint=f"write at most {left}, or leave it out",
                 path=(*path, "limits", field),
             )
@@ -184,7 +187,8 @@ def _limits(worker: Worker) -> Iterator[Finding]:
         yield Finding(
             code="slurm-nothing-reserved",
             level="warning",
-            message=f'the workers ask for the whole machine of pool "{worker.pool.name}"; kubelet and DaemonSets '
+            message=f'the workers ask for the whole machine of pool "{worker.pool.name}"; kubelet and '
+            "DaemonSets "
             "keep some of it, so that the pods find no node",
             hint="write machine.reserved at the pool: two cores and 6 % of the memory are a beginning",
             path=(*path, "pool"),
@@ -203,8 +207,10 @@ def _detected(context: Context, worker: Worker) -> Iterator[Finding]:
     yield Finding(
         code="slurm-mig-detection",
         level="warning",
-        message=f'{reason}: the nodes would register without the GRES of pool "{worker.pool.name}" and be drained',
-        hint="use an image of slurmd with NVML, or describe the instances by gres.lines with NodeName and File",
+        message=f'{reason}: the nodes would register without the GRES of pool "{worker.pool.name}" '
+        "and be drained",
+        hint="use an image of slurmd with NVML, or describe the instances by gres.lines with "
+        "NodeName and File",
         path=("nodeSets", worker.index, "pool"),
     )
 

@@ -32,9 +32,11 @@ def operator(context: Context) -> Iterator[Finding]:
         yield Finding(
             code="slurm-openshift",
             level="warning",
-            message="slurmd is privileged, and OpenShift lets a service account be so only by a security context "
+            message="slurmd is privileged, and OpenShift lets a service account be so only by a "
+            "security context "
             "constraint that the chart does not bind",
-            hint=f"run `oc adm policy add-scc-to-user privileged -z default -n {context.namespace}`, then accept this",
+            hint=f"run `oc adm policy add-scc-to-user privileged -z default -n {context.namespace}`, "
+            "then accept this",
             path=(),
             on_key=True,
         )
@@ -76,7 +78,8 @@ def _add_on(context: Context) -> Iterator[Finding]:
         yield Finding(
             code="slurm-add-on-version-unknown",
             level="warning",
-            message=f"the add-on needs GKE {facts['floor']}; {kubernetes.version} does not tell whether it is that",
+            message=f"the add-on needs GKE {facts['floor']}; {kubernetes.version} does not tell "
+            "whether it is that",
             hint="write the whole version as `kubernetes.version`, such as " + facts["floor"],
             path=path,
         )
@@ -148,7 +151,8 @@ def _unsupported(context: Context) -> Iterator[Finding]:
         if wanted and not context.supports(word):
             yield Finding(
                 code="slurm-unsupported",
-                message=f"Slinky {context.part.version} does not know {path[-2] if path[-1] == 'type' else path[-1]}"
+                message=f"Slinky {context.part.version} does not know "
+                f"{path[-2] if path[-1] == 'type' else path[-1]}"
                 + (" of type ScheduledUpdate" if path[-1] == "type" else ""),
                 hint="leave it out, or write version: 1.2.1",
                 path=path,

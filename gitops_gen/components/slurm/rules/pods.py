@@ -61,7 +61,8 @@ def _pod(context: Context, path: Path, spec: Mapping[str, Any]) -> Iterator[Find
         yield Finding(
             code="slurm-host-network",
             level="warning",
-            message="on the network of its node this daemon is found by the node's name, which slurm.conf does not have",
+            message="on the network of its node this daemon is found by the node's name, which "
+            "slurm.conf does not have",
             hint="leave hostNetwork out here; node sets have a field `hostNetwork` of their own",
             path=(*place, "hostNetwork"),
         )
@@ -76,7 +77,8 @@ def _containers(path: Path, place: Path, spec: Mapping[str, Any]) -> Iterator[Fi
             if item.get("name") in own:
                 yield Finding(
                     code="slurm-pod-owned",
-                    message=f'the operator makes the container "{item["name"]}" itself; a second one of the name is refused',
+                    message=f'the operator makes the container "{item["name"]}" itself; a second one '
+                    "of the name is refused",
                     hint="change it by the settings of the component, or name your container otherwise",
                     path=(*place, field, index),
                 )
@@ -138,7 +140,8 @@ def overlay(context: Context) -> Iterator[Finding]:
         if values.get(name):
             yield Finding(
                 code="slurm-overlay-name",
-                message=f"{name} renames Slurm's objects, by whose names slurm.conf, scaling and volumes find them",
+                message=f"{name} renames Slurm's objects, by whose names slurm.conf, scaling and "
+                "volumes find them",
                 hint="leave it out; `namespace` moves the component",
                 path=("values", name),
                 on_key=True,
@@ -153,7 +156,8 @@ def overlay(context: Context) -> Iterator[Finding]:
             if isinstance(item, dict) and item.get(text):
                 yield Finding(
                     code="slurm-overlay-text",
-                    message=f"the chart takes either {text} or {table}: all that the tree writes would be dropped",
+                    message=f"the chart takes either {text} or {table}: all that the tree writes "
+                    "would be dropped",
                     hint="write keywords into `config` of the spec",
                     path=("values", *path, text),
                     on_key=True,
