@@ -108,6 +108,7 @@ def controller_findings(
         repositories=[spec.gitops.repo_url],
         objects={name: tuple(argocd.objects(app)) for name, app in apps.items()},
         namespace=spec.argocd.namespace,
+        display_only=[name for name, app in apps.items() if not app.keeps_ignored],
     )
 
 

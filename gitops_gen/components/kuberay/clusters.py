@@ -64,6 +64,7 @@ def _application(
         namespaces=(_namespace(settings, cluster, own, data["podSecurity"]),),
         secrets=tuple(_secrets(spec, cluster, data["ray"])),
         ignore_differences=tuple(_autoscaled(cluster)),
+        keeps_ignored=False,
         pruning=Pruning.CONFIRM,
         notes=tuple(_notes(cluster)),
         commands=tuple(_commands(cluster, data["ray"])),
@@ -190,7 +191,10 @@ def _secrets(spec: ClusterSpec, cluster: Cluster, ray: Any) -> Iterator[SecretRe
 
 
 def _autoscaled(cluster: Cluster) -> Iterator[IgnoreDifference]:
-    """The autoscaler writes the number of workers, and which of them go."""
+    """The autoscaler writes the number of workers, and which of them go.
+
+    They stand in one list, of which a sync that kept them would keep the rest, too (D25).
+    """
     if autoscales(cluster):
         yield IgnoreDifference(
             group="ray.io",
@@ -210,11 +214,6 @@ def _notes(cluster: Cluster) -> Iterator[str]:
             f"A new image or size of the Ray cluster {name} reaches new pods only: delete its pods, or set "
             "`upgradeStrategy: Recreate`."
         )
-    if autoscales(cluster):
-        yield (
-            f"Ray's autoscaler writes into the worker groups of {name}, and they are one list: Argo CD keeps "
-            "that of the running cluster. After a change of its worker groups, apply its manifest by hand."
-        )
 
 
 def _commands(cluster: Cluster, ray: Any) -> Iterator[CommandBlock]:
@@ -226,9 +225,3 @@ def _commands(cluster: Cluster, ray: Any) -> Iterator[CommandBlock]:
         path = f"{{.data.{ray['tokenKey']}}}"
         lines.append(f"kubectl -n {cluster.namespace} get secret {secret} -o jsonpath='{path}' | base64 -d")
     yield CommandBlock(purpose=f"the dashboard of the Ray cluster {cluster.name}", lines=tuple(lines))
-    if autoscales(cluster):
-        manifest = f"ray-{cluster.name}/manifests/raycluster-{cluster.name}.yaml"
-        yield CommandBlock(
-            purpose=f"changed worker groups of the autoscaled Ray cluster {cluster.name}",
-            lines=(f"kubectl apply --server-side --force-conflicts -f apps/ray/{manifest}",),
-        )
