@@ -133,7 +133,7 @@ def test_users_sync_choices_reach_the_application() -> None:
 
 @pytest.mark.parametrize("keeps", [True, False])
 def test_ignored_fields_survive_a_sync_where_the_app_says_so(keeps: bool) -> None:
-    plan = compile_text(spec_text(components="gpuOperator: {enabled: true}\ncertManager: {enabled: true}")).plan
+    plan = compile_text(spec_text(pools="", components="certManager: {enabled: true}")).plan
     planned = next(app for app in plan.applications if app.name == "cert-manager")
     assert planned.keeps_ignored
     made = argocd.application(replace(planned, keeps_ignored=keeps), plan.spec).data["spec"]
