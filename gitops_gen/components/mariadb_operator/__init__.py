@@ -32,7 +32,6 @@ from gitops_gen.model import (
 
 _CRD_WAVE = -20
 _WAVE = -15
-_NO_VALUES = from_rule("the chart of the CRDs reads no values")
 _CRDS_STAY = from_rule("the CRDs stay when the operator goes: every database would go with them")
 
 
@@ -76,7 +75,7 @@ class MariadbOperator(msgspec.Struct, frozen=True):
             chart=chart["name"],
             version=version,
             release_name=chart["name"],
-            values=Traced(data={}, origins={(): (_NO_VALUES,)}),
+            values=Traced(data={}, origins={}),
         )
         return Application(
             name=chart["name"],
