@@ -15,7 +15,7 @@ from gitops_gen.diagnostics import Diagnostic, Path, Position, Severity, SpecErr
 from gitops_gen.model import Accept, Catalog, ClusterSpec, Component, Object, Plan, Traced
 from gitops_gen.plan import State, plan_cluster, state_text
 from gitops_gen.render import documents
-from gitops_gen.spec.build import advertise, build_spec
+from gitops_gen.spec.build import advertise, build_spec, silently_off
 from gitops_gen.spec.document import check_document
 from gitops_gen.spec.load import Loaded, SourceMap
 from gitops_gen.spec.rules import base_rules
@@ -63,7 +63,8 @@ def compile_cluster(
     built = build_spec(loaded.data, knowledge.schema, knowledge.components, source)
     enabled = [item for item in knowledge.components if item.name in built.spec.components]
     versions = version_rules(built.spec, enabled)
-    _stage(found, (*built.diagnostics, *versions), loaded.source_map)
+    off = silently_off(built.spec, loaded.source_map)
+    _stage(found, (*built.diagnostics, *off, *versions), loaded.source_map)
     basic = (*base_rules(built.spec, knowledge.catalog), *unmanaged(built.spec, knowledge.components))
     _stage(found, basic, loaded.source_map)
     spec = advertise(built.spec, enabled, knowledge.catalog)
