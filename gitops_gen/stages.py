@@ -13,6 +13,7 @@ from gitops_gen.controller import ArgocdFacts, Document, check_documents
 from gitops_gen.devices import unmanaged
 from gitops_gen.diagnostics import Diagnostic, Path, Position, Severity, SpecError, errors
 from gitops_gen.model import Accept, Catalog, ClusterSpec, Component, Object, Plan, Traced
+from gitops_gen.ownership import objects_made_twice
 from gitops_gen.plan import State, plan_cluster, state_text
 from gitops_gen.render import documents
 from gitops_gen.spec.build import advertise, build_spec, silently_off
@@ -71,7 +72,8 @@ def compile_cluster(
     own = (fault for item in enabled for fault in item.rules(spec, _state_of(known)))
     _stage(found, own, loaded.source_map)
     plan = plan_cluster(spec, knowledge.components, knowledge.catalog, known)
-    _stage(found, plan.diagnostics, loaded.source_map)
+    twice = objects_made_twice(plan, loaded.source_map)
+    _stage(found, (*plan.diagnostics, *twice), loaded.source_map)
     made = documents(plan)
     _stage(found, controller_findings(plan, made, knowledge.argocd, loaded.source_map), loaded.source_map)
     left = _weigh(found, plan, loaded.source_map)
