@@ -9,7 +9,7 @@ from gitops_gen.catalog.versions import Met, Version
 from gitops_gen.components.kuberay.pods import head_template, start_parameters, worker_template
 from gitops_gen.components.kuberay.settings import Cluster, KuberaySettings, Scaling
 from gitops_gen.components.kuberay.workers import Placed, groups_of
-from gitops_gen.components.parts import pull_secrets
+from gitops_gen.components.parts import pull_secrets, secured_namespace
 from gitops_gen.model import (
     Application,
     ClusterSpec,
@@ -61,7 +61,7 @@ def _application(
         namespace=cluster.namespace,
         wave=_WAVE,
         sources=(DirectorySource(manifests=tuple(Manifest(object=item) for item in objects)),),
-        namespaces=(_namespace(settings, cluster, own, data["podSecurity"]),),
+        namespaces=(_namespace(settings, cluster, own, facts),),
         secrets=tuple(_secrets(spec, cluster, data["ray"])),
         ignore_differences=tuple(_autoscaled(cluster)),
         keeps_ignored=False,
@@ -166,17 +166,14 @@ def _pod_monitor(
 
 
 def _namespace(
-    settings: KuberaySettings, cluster: Cluster, own: tuple[str | int, ...], levels: Any
+    settings: KuberaySettings, cluster: Cluster, own: tuple[str | int, ...], facts: ComponentFacts
 ) -> NamespaceRequest:
     """Clusters of one namespace share its level."""
+    levels: Any = facts.data["podSecurity"]
     mates = (item for item in settings.clusters if item.namespace == cluster.namespace)
     rdma = any(group.rdma for item in mates for group in item.worker_groups)
     level = levels["rdma"] if rdma else levels["clusters"]
-    return NamespaceRequest(
-        name=cluster.namespace,
-        labels={"pod-security.kubernetes.io/enforce": level},
-        origins=(from_spec(*own), from_fact(f"kuberay/component.yaml: {levels['source']}")),
-    )
+    return secured_namespace(facts, cluster.namespace, level, levels["source"], from_spec(*own))
 
 
 def _secrets(spec: ClusterSpec, cluster: Cluster, ray: Any) -> Iterator[SecretRequest]:
