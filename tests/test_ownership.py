@@ -94,4 +94,5 @@ def test_object_of_a_chart_is_a_warning_and_its_hooks_do_not_count() -> None:
     (said,) = found(holding("ray-a", spec_origin(*FIRST)), chart)
     assert said.severity == "warning"
     hooks = replace(planned, sources=(replace(source, objects=(replace(copy, hook=True),)),))
-    assert found(holding("ray-a", spec_origin(*FIRST)), hooks) == ()
+    assert found(hooks, replace(app("ray-a"), sources=hooks.sources)) == ()
+    assert len(found(chart, replace(app("ray-a"), sources=chart.sources))) == 1
