@@ -374,7 +374,7 @@ def _sync_options(app: Application, spec: ClusterSpec) -> Iterator[tuple[str, Or
     if confirms_pruning(app, spec):
         yield "Prune=confirm", from_rule("what this app makes is costly to lose")
         yield "Delete=confirm", from_rule("what this app makes is costly to lose")
-    if app.ignore_differences:
+    if app.ignore_differences and app.keeps_ignored:
         yield "RespectIgnoreDifferences=true", from_rule("ignored fields must survive a sync, too")
     for option in app.sync_options:
         yield option, from_spec("components", app.component, "sync", "syncOptions")

@@ -564,7 +564,8 @@ class Application(msgspec.Struct, frozen=True, kw_only=True):
 
     `wave` orders apps of one stack. `namespaces` are made by the namespaces app. `state` is
     what may not change silently, as `{spec path: value}`. `notes` and `commands` go into the
-    tree's README.
+    tree's README. `keeps_ignored` says that a sync leaves ignored fields as they are in the cluster;
+    without it they are ignored in comparisons alone, and each sync writes ours (D25).
     """
 
     name: str
@@ -576,6 +577,7 @@ class Application(msgspec.Struct, frozen=True, kw_only=True):
     namespaces: tuple[NamespaceRequest, ...] = ()
     secrets: tuple[SecretRequest, ...] = ()
     ignore_differences: tuple[IgnoreDifference, ...] = ()
+    keeps_ignored: bool = True
     sync_options: tuple[str, ...] = ()
     deletion: Deletion = Deletion.FOREGROUND
     pruning: Pruning = Pruning.ON

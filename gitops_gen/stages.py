@@ -13,9 +13,10 @@ from gitops_gen.controller import ArgocdFacts, Document, check_documents
 from gitops_gen.devices import unmanaged
 from gitops_gen.diagnostics import Diagnostic, Path, Position, Severity, SpecError, errors
 from gitops_gen.model import Accept, Catalog, ClusterSpec, Component, Object, Plan, Traced
+from gitops_gen.ownership import objects_made_twice
 from gitops_gen.plan import State, plan_cluster, state_text
 from gitops_gen.render import documents
-from gitops_gen.spec.build import advertise, build_spec
+from gitops_gen.spec.build import advertise, build_spec, silently_off
 from gitops_gen.spec.document import check_document
 from gitops_gen.spec.load import Loaded, SourceMap
 from gitops_gen.spec.rules import base_rules
@@ -63,14 +64,16 @@ def compile_cluster(
     built = build_spec(loaded.data, knowledge.schema, knowledge.components, source)
     enabled = [item for item in knowledge.components if item.name in built.spec.components]
     versions = version_rules(built.spec, enabled)
-    _stage(found, (*built.diagnostics, *versions), loaded.source_map)
+    off = silently_off(built.spec, loaded.source_map)
+    _stage(found, (*built.diagnostics, *off, *versions), loaded.source_map)
     basic = (*base_rules(built.spec, knowledge.catalog), *unmanaged(built.spec, knowledge.components))
     _stage(found, basic, loaded.source_map)
     spec = advertise(built.spec, enabled, knowledge.catalog)
     own = (fault for item in enabled for fault in item.rules(spec, _state_of(known)))
     _stage(found, own, loaded.source_map)
     plan = plan_cluster(spec, knowledge.components, knowledge.catalog, known)
-    _stage(found, plan.diagnostics, loaded.source_map)
+    twice = objects_made_twice(plan, loaded.source_map)
+    _stage(found, (*plan.diagnostics, *twice), loaded.source_map)
     made = documents(plan)
     _stage(found, controller_findings(plan, made, knowledge.argocd, loaded.source_map), loaded.source_map)
     left = _weigh(found, plan, loaded.source_map)
@@ -108,6 +111,7 @@ def controller_findings(
         repositories=[spec.gitops.repo_url],
         objects={name: tuple(argocd.objects(app)) for name, app in apps.items()},
         namespace=spec.argocd.namespace,
+        display_only=[name for name, app in apps.items() if not app.keeps_ignored],
     )
 
 

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from gitops_gen import argocd
 from gitops_gen.diagnostics import SpecError
 from tests.specs import codes, compile_text, findings, spec_text
 
@@ -127,6 +129,21 @@ def test_users_sync_choices_reach_the_application() -> None:
     assert app["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"] == "7"
     assert app["spec"]["syncPolicy"]["automated"]["prune"] is False
     assert "ApplyOutOfSyncOnly=true" in app["spec"]["syncPolicy"]["syncOptions"]
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_ignored_fields_survive_a_sync_where_the_app_says_so(keeps: bool) -> None:
+    plan = compile_text(spec_text(pools="", components="certManager: {enabled: true}")).plan
+    planned = next(app for app in plan.applications if app.name == "cert-manager")
+    assert planned.keeps_ignored
+    made = argocd.application(replace(planned, keeps_ignored=keeps), plan.spec).data["spec"]
+    assert isinstance(made, dict)
+    policy = made["syncPolicy"]
+    assert isinstance(policy, dict)
+    options = policy["syncOptions"]
+    assert isinstance(options, list)
+    assert made["ignoreDifferences"]
+    assert ("RespectIgnoreDifferences=true" in options) is keeps
 
 
 def test_misspelt_sync_option_is_refused_at_its_line() -> None:

@@ -126,6 +126,30 @@ def test_required_component_that_is_switched_off_is_an_error() -> None:
     assert found.hint == "remove `enabled: false`, or write `provided: true` if somebody else runs webhooks"
 
 
+@pytest.mark.parametrize(
+    ("own", "base", "found"),
+    [
+        ("keda: {highAvailability: true}", "", ["component-not-enabled"]),
+        ("keda: {}", "", ["component-not-enabled"]),
+        ("keda: {provided: false}", "", ["component-not-enabled"]),
+        ("keda: {enabled: false, highAvailability: true}", "", []),
+        ("keda: {provided: true}", "", []),
+        ("certManager: {version: v1.20.2}\nmariadbOperator: {enabled: true}", "", ["component-required"]),
+        ("certManager: {enabled: true}", "keda: {highAvailability: true}", []),
+        ("keda: {highAvailability: true}", "keda: {version: 2.20.2}", ["component-not-enabled"]),
+        ("keda: {highAvailability: true}", "keda: {enabled: false}", []),
+    ],
+)
+def test_component_is_not_left_off_silently(own: str, base: str, found: list[str]) -> None:
+    """A base holds settings for whichever cluster wants them; a cluster's own file means what it names."""
+    text = spec_text("env: lab", pools="", components=own)
+    files = {
+        "base.yaml": f"apiVersion: gitops-gen/v1alpha1\nkind: ClusterBase\nspec: {{components: {{{base}}}}}"
+    }
+    diagnostics = compile_text(f"extends: [../../base.yaml]\n{text}", files=files).diagnostics
+    assert [item.code for item in diagnostics] == found
+
+
 def test_provided_component_meets_a_requirement_and_is_not_rendered() -> None:
     built = build({"slurm": {"enabled": True}, "webhooks": {"provided": True}})
     assert built.diagnostics == ()

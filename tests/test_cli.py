@@ -566,6 +566,21 @@ def test_why_takes_names_of_clusters_and_components(repo: Path, run: Run) -> Non
     assert run("plan", "test").out == run("plan", "clusters/test").out
 
 
+def test_why_explains_the_application_of_a_chart_without_values(repo: Path, run: Run) -> None:
+    """The chart of the CRDs takes none: what there is to ask is why, where and at which version."""
+    spec = repo / "clusters/test/cluster.yaml"
+    spec.write_text(spec_text(components="mariadbOperator: {enabled: true}"), encoding="utf-8")
+    ended = run("why", "clusters/test", "mariadb-operator-crds")
+    assert ended.out == run("why", "clusters/test", "mariadb-operator-crds:application").out
+    assert (
+        'application.spec.destination.namespace = "mariadb-operator"\n'
+        "    default: spec.components.mariadbOperator.namespace\n"
+    ) in ended.out
+    assert "    default: spec.components.mariadbOperator.version\n" in ended.out
+    ended = run("why", "clusters/test", "mariadb-operator-crds:a.key")
+    assert (ended.status, "mariadb-operator-crds does not set 'a.key'" in ended.err) == (2, True)
+
+
 def test_why_says_when_the_charts_default_applies(repo: Path, run: Run) -> None:
     assert run("why", "test", "gpu-operator:driver.rdma.enabled").out == (
         "driver.rdma.enabled = false\n    chart: default of gpu-operator v26.7.0; this tree does not set it\n"

@@ -952,6 +952,13 @@ def test_operation_belongs_to_the_controller() -> None:
     ]
 
 
+def test_ignored_fields_that_each_sync_may_write_are_no_news() -> None:
+    data = changed("application", {"spec.syncPolicy.syncOptions[2]": "PruneLast=true"})
+    assert [item.code for item in check(data)] == ["argocd-ignore-display"]
+    assert said(check(data, display_only=[data["metadata"]["name"]])) == []
+    assert len(check(data, display_only=["another"])) == 1
+
+
 HYDRATOR = {
     "spec.sources": DELETED,
     "spec.sourceHydrator": {

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 from lupa import lua51  # type: ignore[import-untyped]
 
-from gitops_gen.components.slurm.health import BLIND, GROUP
+import gitops_gen
 from tests.specs import compile_text, spec_text
 
-CHECKS = {(check.group, check.kind): check.lua for check in compile_text(spec_text()).plan.health_checks}
+COMPONENTS = Path(gitops_gen.__file__).parent / "components"
+
+
+def blind_kinds() -> dict[tuple[str, str], str]:
+    """Return the checks of kinds whose status nobody ever writes: `BLIND` of a component's `health`."""
+    found: dict[tuple[str, str], str] = {}
+    for file in sorted(COMPONENTS.glob("*/health.py")):
+        module = import_module(f"gitops_gen.components.{file.parent.name}.health")
+        checks = {check.kind: check for check in module.health_checks()}
+        blind = [checks[kind] for kind in getattr(module, "BLIND", ())]
+        found |= {(check.group, check.kind): check.lua for check in blind}
+    return found
+
+
+BLIND = blind_kinds()
+CHECKS = {
+    **{(check.group, check.kind): check.lua for check in compile_text(spec_text()).plan.health_checks},
+    **BLIND,
+}
 HEALTHY = {"health": {"status": "Healthy"}, "sync": {"status": "Synced"}}
-
-
-BLIND_KINDS = {(GROUP, kind) for kind in BLIND}
-"""Kinds whose operator never writes a status."""
 
 
 def health(group: str, kind: str, status: Mapping[str, Any] | None) -> tuple[str, str]:
@@ -38,10 +54,21 @@ def operation(phase: str, message: str) -> dict[str, str]:
     return {"phase": phase, "message": message}
 
 
-@pytest.mark.parametrize(("group", "kind"), sorted(key for key in CHECKS if key not in BLIND_KINDS))
+@pytest.mark.parametrize(("group", "kind"), sorted(CHECKS.keys() - BLIND))
 @pytest.mark.parametrize("status", [None, {}])
 def test_new_object_is_waited_for(group: str, kind: str, status: Mapping[str, Any] | None) -> None:
     assert health(group, kind, status)[0] == "Progressing"
+
+
+@pytest.mark.parametrize(("group", "kind"), sorted(BLIND))
+@pytest.mark.parametrize("status", [None, {}])
+def test_object_without_a_status_for_ever_says_so(
+    group: str, kind: str, status: Mapping[str, Any] | None
+) -> None:
+    """Its component says `BLIND`: waiting would never end, and green alone would be a lie."""
+    found, message = health(group, kind, status)
+    assert found == "Healthy"
+    assert "no state" in message
 
 
 def test_synced_application_is_as_healthy_as_it_says() -> None:

@@ -227,6 +227,19 @@ def test_autoscaler_writes_what_argo_cd_leaves_alone() -> None:
     assert apps(ray(groups="{name: w, pool: h100}"), pools=pool())["ray-a"].ignore_differences == ()
 
 
+def test_changed_worker_groups_of_an_autoscaled_cluster_reach_it() -> None:
+    """The groups are one list: a sync that kept two fields of it would keep all of it."""
+    groups = "{name: w, pool: h100, replicas: {min: 0, max: 4}}"
+    compiled = compile_text(spec_text(pools=pool(), components=ray(groups=groups)))
+    made: Any = compiled.documents["apps/ray/ray-a/application.yaml"]
+    assert made["spec"]["ignoreDifferences"][0]["kind"] == "RayCluster"
+    assert "RespectIgnoreDifferences=true" not in made["spec"]["syncPolicy"]["syncOptions"]
+    assert "argocd-ignore-display" not in [item.code for item in compiled.diagnostics]
+    app = apps(ray(groups=groups), pools=pool())["ray-a"]
+    said = [*app.notes, *(line for block in app.commands for line in block.lines)]
+    assert [text for text in said if "apply" in text] == []
+
+
 def test_only_an_autoscaled_head_talks_to_the_api_server() -> None:
     fixed = cluster(ray(groups="{name: w, pool: h100}"), pools=pool())
     scaled = cluster(ray(groups="{name: w, pool: h100, replicas: {min: 0, max: 1}}"), pools=pool())

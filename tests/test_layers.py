@@ -16,7 +16,7 @@ LAYERS = (
     "spec.wording spec.document spec.place",
     "catalog controller pools devices images spec.build spec.rules spec.versions",
     "components plan permitted namespaces secrets",
-    "argocd render readme report stages",
+    "argocd ownership render readme report stages",
     "shell resources",
     "cli maintain",
 )

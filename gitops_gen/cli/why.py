@@ -37,7 +37,8 @@ def why(
 ) -> None:
     """Say what made a key of the output.
 
-    Prints the lines of the spec, the facts and the rules that a key follows from.
+    Prints the lines of the spec, the facts and the rules that a key follows from. Without a path
+    it explains the values of the app, or its Application where the tree sets no values.
 
     Example: gitops-gen why clusters/prod gpu-operator:toolkit.env
     """
@@ -128,7 +129,7 @@ def _document(compiled: Compiled, app: Application, path: str) -> tuple[Traced, 
     if file in taken:
         return taken[file], rest, f"{file}{hash_sign or '#'}"
     values = helm_values(app)
-    if values is None:
+    if values is None or not (values.data or path):
         return argocd.application(app, compiled.plan.spec), path, "application."
     return values, path, ""
 

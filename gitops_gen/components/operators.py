@@ -1,14 +1,29 @@
-"""What plain operators are told alike: mirrored images, replicas spread over nodes, the proxy."""
+"""What plain operators have alike: mirrored images, replicas spread over nodes, the proxy, metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
+from gitops_gen.components.parts import fact_file
 from gitops_gen.images import mirrored, split_registry
-from gitops_gen.model import ClusterSpec, Json, Object, Origin, Setting, from_rule, from_spec
-from gitops_gen.traced import parse_path, put
+from gitops_gen.model import (
+    Application,
+    ClusterSpec,
+    ComponentFacts,
+    DirectorySource,
+    Json,
+    Manifest,
+    Object,
+    Origin,
+    Setting,
+    from_fact,
+    from_rule,
+    from_spec,
+)
+from gitops_gen.traced import collect, parse_path, put
 
+_METRICS_WAVE = -20
 _KEPT = from_rule("with a CRD goes every object of its kind, and what these objects own")
 
 
@@ -82,3 +97,44 @@ def proxy_environment(spec: ClusterSpec, key: str, exceptions: Iterable[str] = (
         if value is not None:
             variable: Json = {"name": name, "value": value}
             yield put(f"{key}[]", variable, from_spec("proxy", fields[name]))
+
+
+def metrics_application(spec: ClusterSpec, facts: ComponentFacts, title: str, endpoint: Json) -> Application:
+    """Return the Application `<chart>-metrics` with one ServiceMonitor for all Services of the chart.
+
+    It is for operators that come before monitoring: beside their chart, its kind would not exist yet.
+    """
+    part = spec.components[facts.name]
+    chart = str(cast(Any, facts.data)["charts"][0]["name"])
+    monitor = collect(_service_monitor(spec, facts, chart, endpoint))
+    after = from_rule(
+        f"ServiceMonitors come after monitoring, which comes after {title}: "
+        "in the chart's own Application its kind would not exist yet"
+    )
+    return Application(
+        name=f"{chart}-metrics",
+        component=facts.name,
+        stack=facts.stack,
+        namespace=part.namespace,
+        wave=_METRICS_WAVE,
+        sources=(DirectorySource(manifests=(Manifest(object=monitor),)),),
+        origins=(from_spec("components", "monitoring"), after),
+    )
+
+
+def _service_monitor(
+    spec: ClusterSpec, facts: ComponentFacts, chart: str, endpoint: Json
+) -> Iterator[Setting]:
+    metrics: Any = facts.data["metrics"]
+    on = from_spec("components", "monitoring")
+    fact = from_fact(f"{fact_file(facts)}: metrics ({metrics['source']})")
+    yield put("apiVersion", "monitoring.coreos.com/v1", on)
+    yield put("kind", "ServiceMonitor", on)
+    yield put("metadata.name", chart, on)
+    namespace = spec.components[facts.name].namespace
+    yield put("metadata.namespace", namespace, from_spec("components", facts.name, "namespace"))
+    if spec.service_monitor_labels:
+        yield put("metadata.labels", dict(spec.service_monitor_labels), on)
+    yield put("spec.jobLabel", "app.kubernetes.io/name", fact)
+    yield put(("spec", "selector", "matchLabels", "app.kubernetes.io/instance"), chart, fact)
+    yield put("spec.endpoints[]", endpoint, fact)

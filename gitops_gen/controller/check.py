@@ -48,13 +48,15 @@ def check_documents(
     repositories: Collection[str] = (),
     objects: Mapping[str, Sequence[ObjectIdentity]] | None = None,
     namespace: str = "argocd",
+    display_only: Collection[str] = (),
 ) -> tuple[Diagnostic, ...]:
     """Return what Argo CD `version` would refuse or silently ignore, in the order of documents.
 
     `files` are the paths of the repository whose URLs are `repositories` (with them, value files
     and paths must exist, and other Git repositories need a fixed revision); `objects` what each
-    Application makes, by its name; `namespace` Argo CD's own. Messages name object and file;
-    `path` leads into the document; positions come from `Document.locate`.
+    Application makes, by its name; `namespace` Argo CD's own; `display_only` the Applications that
+    mean their ignored fields to be written by each sync. Messages name object and file; `path`
+    leads into the document; positions come from `Document.locate`.
     """
     scope = Scope(
         facts=argocd,
@@ -65,6 +67,7 @@ def check_documents(
         repositories=frozenset(normalise_repository(url) for url in repositories),
         projects={item.name: item for item in documents if item.kind == "AppProject"},
         objects=objects or {},
+        display_only=frozenset(display_only),
     )
     found = [(item, finding) for item in documents for finding in _check(item, scope)]
     found += [pair for rule in together.RULES for pair in rule(documents, scope)]

@@ -176,7 +176,8 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """What rules may look at beside their own document.
 
     `files` are paths of the repository that `repositories` (normalised URLs) name, `objects` what
-    an Application makes, by its name, `namespace` that of Argo CD.
+    an Application makes, by its name, `namespace` that of Argo CD. `display_only` names Applications
+    that mean their ignored fields to be written by each sync.
     """
 
     facts: ArgocdFacts
@@ -187,6 +188,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     repositories: Collection[str] = ()
     projects: Mapping[str, Document] = {}
     objects: Mapping[str, Sequence[ObjectIdentity]] = {}
+    display_only: Collection[str] = ()
 
     def supports(self, since: str | None) -> bool:
         """Say whether this Argo CD has what came with the version `since`."""

@@ -101,7 +101,8 @@ def check_ignore_effect(app: Application, scope: Scope) -> Iterator[Diagnostic]:
             path = app.at("spec", "ignoreDifferences", index)
             said = f"an ignoreDifferences entry without {', '.join(ways)} ignores nothing"
             yield warning("argocd-ignore-empty", path, said)
-    if differences and "RespectIgnoreDifferences=true" not in app.sync_options:
+    meant = "RespectIgnoreDifferences=true" in app.sync_options or app.name in scope.display_only
+    if differences and not meant:
         said = "ignoreDifferences changes the display only: each sync still writes those fields"
         hint = "add the sync option RespectIgnoreDifferences=true"
         yield notice("argocd-ignore-display", app.at("spec", "ignoreDifferences"), said, hint)

@@ -29,6 +29,7 @@ from gitops_gen.model import (
 )
 from gitops_gen.spec.place import default_path
 from gitops_gen.spec.schema import fill_component, fill_defaults
+from gitops_gen.spec.source_map import SourceMap
 
 _COMMON = ("enabled", "provided", "version", "namespace", "values", "sync")
 _Words = TypeVar("_Words")
@@ -101,6 +102,26 @@ def advertise(spec: ClusterSpec, components: Sequence[Component], catalog: Catal
         joined[item.pool] = _join(joined[item.pool], item) if item.pool in joined else item
     order = [pool.name for pool in spec.node_pools]
     return replace(spec, resources=tuple(joined[name] for name in order if name in joined))
+
+
+def silently_off(spec: ClusterSpec, source_map: SourceMap) -> Iterator[Diagnostic]:
+    """Warn of each component that the spec names without saying whether it is on.
+
+    Only the spec's own file is meant: a base holds settings for whichever cluster wants them.
+    """
+    for name in spec.retired:
+        path = ("spec", "components", name)
+        at = source_map.key(path)
+        if at is not None and at.file == spec.source and not source_map.has((*path, "enabled")):
+            yield Diagnostic(
+                code="component-not-enabled",
+                severity=Severity.WARNING,
+                message=f"{name} stands in the spec without `enabled`, so it is not installed",
+                path=path,
+                on_key=True,
+                hint="write `enabled: true` to install it, `enabled: false` to keep its lines for later, "
+                "or `provided: true` if somebody else runs it",
+            )
 
 
 def _join(first: PoolResources, second: PoolResources) -> PoolResources:

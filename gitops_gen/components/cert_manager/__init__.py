@@ -6,46 +6,32 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
-from gitops_gen.components.cert_manager.metrics import metrics_application
 from gitops_gen.components.cert_manager.rules import check
 from gitops_gen.components.cert_manager.settings import CertManagerSettings
 from gitops_gen.components.cert_manager.values import chart_values
-from gitops_gen.components.parts import injected_certificates, main_chart, pull_secrets
-from gitops_gen.diagnostics import Diagnostic
-from gitops_gen.model import (
-    Application,
-    ClusterSpec,
-    ComponentFacts,
-    HealthCheck,
-    Json,
-    NamespaceRequest,
-    PoolResources,
-    Pruning,
-    from_fact,
-    from_spec,
+from gitops_gen.components.operators import metrics_application
+from gitops_gen.components.parts import (
+    PlainComponent,
+    chart_application,
+    injected_certificates,
+    main_chart,
+    pull_secrets,
+    secured_namespace,
 )
+from gitops_gen.diagnostics import Diagnostic
+from gitops_gen.model import Application, ClusterSpec, Json
 
 _WAVE = -40
 
 
-class CertManager(msgspec.Struct, frozen=True):
+class CertManager(PlainComponent, frozen=True):
     """Installs cert-manager; other components switch it on when they need certificates."""
-
-    facts: ComponentFacts
-
-    @property
-    def name(self) -> str:
-        """The component's name in the spec."""
-        return self.facts.name
 
     def build(self, data: Mapping[str, Json]) -> CertManagerSettings:
         """Return the typed settings."""
         return msgspec.convert(data, CertManagerSettings)
-
-    def advertise(self, spec: ClusterSpec) -> Iterable[PoolResources]:
-        """Nodes advertise nothing because of cert-manager."""
-        return ()
 
     def rules(self, spec: ClusterSpec, previous: Mapping[str, Json]) -> Iterable[Diagnostic]:
         """Check that the cluster can pull the images."""
@@ -55,40 +41,23 @@ class CertManager(msgspec.Struct, frozen=True):
         """Yield the Application `cert-manager` and, where metrics are scraped, a second one."""
         yield self._chart(spec)
         if "monitoring" in spec.components:
-            yield metrics_application(spec, self.facts)
-
-    def health_checks(self) -> Iterable[HealthCheck]:
-        """Argo CD knows cert-manager's kinds by itself."""
-        return ()
+            metrics = cast(Any, self.facts.data)["metrics"]
+            endpoint: Json = {"targetPort": metrics["targetPort"], "path": metrics["path"]}
+            yield metrics_application(spec, self.facts, "cert-manager", endpoint)
 
     def _chart(self, spec: ClusterSpec) -> Application:
         part = spec.components[self.name]
+        data = cast(Any, self.facts.data)
         settings = cast(CertManagerSettings, part.settings)
         source = main_chart(self.facts, part, chart_values(spec, settings, self.facts))
-        return Application(
-            name=source.chart,
-            component=self.name,
-            stack=self.facts.stack,
-            namespace=part.namespace,
-            wave=_WAVE,
-            sources=(source,),
-            namespaces=(self._namespace(part.namespace, settings),),
+        level, origin = data["podSecurity"]["level"], data["podSecurity"]["source"]
+        if settings.webhook_host_network:
+            level, origin = data["webhook"]["podSecurity"], data["webhook"]["source"]
+        namespace = secured_namespace(self.facts, part.namespace, level, origin)
+        return replace(
+            chart_application(self.facts, part, source, wave=_WAVE, namespace=namespace),
             secrets=tuple(pull_secrets(spec, part.namespace, "cert-manager")),
             ignore_differences=tuple(injected_certificates(f"{source.chart}-webhook")),
-            pruning=Pruning.CONFIRM,
-            state={f"spec.components.{self.name}.namespace": part.namespace},
-            origins=(from_spec("components", self.name),),
-        )
-
-    def _namespace(self, name: str, settings: CertManagerSettings) -> NamespaceRequest:
-        data = cast(Any, self.facts.data)
-        level, source = data["podSecurity"]["level"], data["podSecurity"]["source"]
-        if settings.webhook_host_network:
-            level, source = data["webhook"]["podSecurity"], data["webhook"]["source"]
-        return NamespaceRequest(
-            name=name,
-            labels={"pod-security.kubernetes.io/enforce": level},
-            origins=(from_fact(f"cert_manager/component.yaml: {source}"),),
         )
 
 

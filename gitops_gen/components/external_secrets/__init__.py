@@ -6,47 +6,33 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
-from gitops_gen.components.external_secrets.metrics import metrics_application
 from gitops_gen.components.external_secrets.rules import check
 from gitops_gen.components.external_secrets.settings import ExternalSecretsSettings
 from gitops_gen.components.external_secrets.values import chart_values
-from gitops_gen.components.parts import main_chart, pull_secrets
-from gitops_gen.diagnostics import Diagnostic
-from gitops_gen.model import (
-    Application,
-    ClusterSpec,
-    ComponentFacts,
-    HealthCheck,
-    IgnoreDifference,
-    Json,
-    NamespaceRequest,
-    PoolResources,
-    Pruning,
-    from_fact,
-    from_spec,
+from gitops_gen.components.operators import metrics_application
+from gitops_gen.components.parts import (
+    VALIDATING,
+    PlainComponent,
+    chart_application,
+    injected_certificates,
+    main_chart,
+    pull_secrets,
+    secured_namespace,
 )
+from gitops_gen.diagnostics import Diagnostic
+from gitops_gen.model import Application, ClusterSpec, Json
 
 _WAVE = -50
 
 
-class ExternalSecrets(msgspec.Struct, frozen=True):
+class ExternalSecrets(PlainComponent, frozen=True):
     """Installs External Secrets before everything whose Secrets it makes."""
-
-    facts: ComponentFacts
-
-    @property
-    def name(self) -> str:
-        """The component's name in the spec."""
-        return self.facts.name
 
     def build(self, data: Mapping[str, Json]) -> ExternalSecretsSettings:
         """Return the typed settings."""
         return msgspec.convert(data, ExternalSecretsSettings)
-
-    def advertise(self, spec: ClusterSpec) -> Iterable[PoolResources]:
-        """Nodes advertise nothing because of External Secrets."""
-        return ()
 
     def rules(self, spec: ClusterSpec, previous: Mapping[str, Json]) -> Iterable[Diagnostic]:
         """Check that the cluster can pull the images."""
@@ -56,11 +42,9 @@ class ExternalSecrets(msgspec.Struct, frozen=True):
         """Yield the Application `external-secrets` and, where metrics are scraped, a second one."""
         yield self._chart(spec)
         if "monitoring" in spec.components:
-            yield metrics_application(spec, self.facts)
-
-    def health_checks(self) -> Iterable[HealthCheck]:
-        """Argo CD knows the kinds of External Secrets by itself."""
-        return ()
+            port = cast(Any, self.facts.data)["metrics"]["port"]
+            endpoint: Json = {"port": port, "path": "/metrics"}
+            yield metrics_application(spec, self.facts, "External Secrets", endpoint)
 
     def _chart(self, spec: ClusterSpec) -> Application:
         part = spec.components[self.name]
@@ -68,40 +52,17 @@ class ExternalSecrets(msgspec.Struct, frozen=True):
         settings = cast(ExternalSecretsSettings, part.settings)
         source = main_chart(self.facts, part, chart_values(spec, settings, self.facts))
         by_itself = spec.secrets.store == "external-secrets"
-        return Application(
-            name=source.chart,
-            component=self.name,
-            stack=self.facts.stack,
-            namespace=part.namespace,
-            wave=_WAVE,
-            sources=(source,),
-            namespaces=(_namespace(part.namespace, data["podSecurity"]),),
+        level = data["podSecurity"]
+        namespace = secured_namespace(self.facts, part.namespace, level["level"], level["source"])
+        webhooks = data["injected"]["webhooks"]
+        return replace(
+            chart_application(self.facts, part, source, wave=_WAVE, namespace=namespace),
             # It cannot make what its own images are pulled with: that is a note instead.
             secrets=() if by_itself else tuple(pull_secrets(spec, part.namespace, "External Secrets")),
-            ignore_differences=tuple(_injected(data["injected"])),
-            pruning=Pruning.CONFIRM,
-            state={f"spec.components.{self.name}.namespace": part.namespace},
+            ignore_differences=tuple(
+                item for name in webhooks for item in injected_certificates(name, (VALIDATING,))
+            ),
             notes=tuple(_notes(spec, part.namespace)) if by_itself else (),
-            origins=(from_spec("components", self.name),),
-        )
-
-
-def _namespace(name: str, security: Any) -> NamespaceRequest:
-    return NamespaceRequest(
-        name=name,
-        labels={"pod-security.kubernetes.io/enforce": security["level"]},
-        origins=(from_fact(f"external_secrets/component.yaml: {security['source']}"),),
-    )
-
-
-def _injected(data: Any) -> Iterator[IgnoreDifference]:
-    """Yield what the certificate controller writes its authority into after the sync."""
-    for webhook in data["webhooks"]:
-        yield IgnoreDifference(
-            group="admissionregistration.k8s.io",
-            kind="ValidatingWebhookConfiguration",
-            name=webhook,
-            jq_path_expressions=(".webhooks[]?.clientConfig.caBundle",),
         )
 
 

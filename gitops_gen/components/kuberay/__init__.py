@@ -13,42 +13,26 @@ from gitops_gen.components.kuberay.health import health_checks
 from gitops_gen.components.kuberay.rules import check
 from gitops_gen.components.kuberay.settings import KuberaySettings
 from gitops_gen.components.kuberay.values import chart_values, watched_roles
-from gitops_gen.components.parts import main_chart, pull_secrets
-from gitops_gen.diagnostics import Diagnostic
-from gitops_gen.model import (
-    Application,
-    ClusterSpec,
-    ComponentFacts,
-    HealthCheck,
-    Json,
-    NamespaceRequest,
-    PoolResources,
-    Pruning,
-    from_fact,
-    from_spec,
+from gitops_gen.components.parts import (
+    PlainComponent,
+    chart_application,
+    main_chart,
+    pull_secrets,
+    secured_namespace,
 )
+from gitops_gen.diagnostics import Diagnostic
+from gitops_gen.model import Application, ClusterSpec, HealthCheck, Json
 
 # After monitoring, whose kind ServiceMonitor the chart uses.
 _WAVE = -20
 
 
-class KubeRay(msgspec.Struct, frozen=True):
+class KubeRay(PlainComponent, frozen=True):
     """Installs the KubeRay operator and the Ray clusters of the spec."""
-
-    facts: ComponentFacts
-
-    @property
-    def name(self) -> str:
-        """The component's name in the spec."""
-        return self.facts.name
 
     def build(self, data: Mapping[str, Json]) -> KuberaySettings:
         """Return the typed settings."""
         return msgspec.convert(data, KuberaySettings)
-
-    def advertise(self, spec: ClusterSpec) -> Iterable[PoolResources]:
-        """Nodes advertise nothing because of Ray."""
-        return ()
 
     def rules(self, spec: ClusterSpec, previous: Mapping[str, Json]) -> Iterable[Diagnostic]:
         """Check the clusters against their pools, their Ray against what is asked of it."""
@@ -70,25 +54,12 @@ class KubeRay(msgspec.Struct, frozen=True):
         data: Any = self.facts.data
         source = main_chart(self.facts, part, chart_values(spec, settings.operator, self.facts))
         level = data["podSecurity"]
-        return Application(
-            name=source.chart,
-            component=self.name,
-            stack=self.facts.stack,
-            namespace=part.namespace,
-            wave=_WAVE,
+        namespace = secured_namespace(self.facts, part.namespace, level["operator"], level["source"])
+        return replace(
+            chart_application(self.facts, part, source, wave=_WAVE, namespace=namespace),
             sources=(replace(source, objects=tuple(watched_roles(settings.operator, data))),),
-            namespaces=(
-                NamespaceRequest(
-                    name=part.namespace,
-                    labels={"pod-security.kubernetes.io/enforce": level["operator"]},
-                    origins=(from_fact(f"kuberay/component.yaml: {level['source']}"),),
-                ),
-            ),
             secrets=tuple(pull_secrets(spec, part.namespace, "KubeRay")),
-            pruning=Pruning.CONFIRM,
-            state={f"spec.components.{self.name}.namespace": part.namespace},
             notes=tuple(_notes(settings)),
-            origins=(from_spec("components", self.name),),
         )
 
 

@@ -9,7 +9,7 @@ from gitops_gen.catalog.versions import Met, Version
 from gitops_gen.components.kuberay.pods import head_template, start_parameters, worker_template
 from gitops_gen.components.kuberay.settings import Cluster, KuberaySettings, Scaling
 from gitops_gen.components.kuberay.workers import Placed, groups_of
-from gitops_gen.components.parts import pull_secrets
+from gitops_gen.components.parts import pull_secrets, secured_namespace
 from gitops_gen.model import (
     Application,
     ClusterSpec,
@@ -61,9 +61,10 @@ def _application(
         namespace=cluster.namespace,
         wave=_WAVE,
         sources=(DirectorySource(manifests=tuple(Manifest(object=item) for item in objects)),),
-        namespaces=(_namespace(settings, cluster, own, data["podSecurity"]),),
+        namespaces=(_namespace(settings, cluster, own, facts),),
         secrets=tuple(_secrets(spec, cluster, data["ray"])),
         ignore_differences=tuple(_autoscaled(cluster)),
+        keeps_ignored=False,
         pruning=Pruning.CONFIRM,
         notes=tuple(_notes(cluster)),
         commands=tuple(_commands(cluster, data["ray"])),
@@ -165,17 +166,14 @@ def _pod_monitor(
 
 
 def _namespace(
-    settings: KuberaySettings, cluster: Cluster, own: tuple[str | int, ...], levels: Any
+    settings: KuberaySettings, cluster: Cluster, own: tuple[str | int, ...], facts: ComponentFacts
 ) -> NamespaceRequest:
     """Clusters of one namespace share its level."""
+    levels: Any = facts.data["podSecurity"]
     mates = (item for item in settings.clusters if item.namespace == cluster.namespace)
     rdma = any(group.rdma for item in mates for group in item.worker_groups)
     level = levels["rdma"] if rdma else levels["clusters"]
-    return NamespaceRequest(
-        name=cluster.namespace,
-        labels={"pod-security.kubernetes.io/enforce": level},
-        origins=(from_spec(*own), from_fact(f"kuberay/component.yaml: {levels['source']}")),
-    )
+    return secured_namespace(facts, cluster.namespace, level, levels["source"], from_spec(*own))
 
 
 def _secrets(spec: ClusterSpec, cluster: Cluster, ray: Any) -> Iterator[SecretRequest]:
@@ -190,7 +188,10 @@ def _secrets(spec: ClusterSpec, cluster: Cluster, ray: Any) -> Iterator[SecretRe
 
 
 def _autoscaled(cluster: Cluster) -> Iterator[IgnoreDifference]:
-    """The autoscaler writes the number of workers, and which of them go."""
+    """The autoscaler writes the number of workers, and which of them go.
+
+    They stand in one list, of which a sync that kept them would keep the rest, too (D25).
+    """
     if autoscales(cluster):
         yield IgnoreDifference(
             group="ray.io",
@@ -210,11 +211,6 @@ def _notes(cluster: Cluster) -> Iterator[str]:
             f"A new image or size of the Ray cluster {name} reaches new pods only: delete its pods, or set "
             "`upgradeStrategy: Recreate`."
         )
-    if autoscales(cluster):
-        yield (
-            f"Ray's autoscaler writes into the worker groups of {name}, and they are one list: Argo CD keeps "
-            "that of the running cluster. After a change of its worker groups, apply its manifest by hand."
-        )
 
 
 def _commands(cluster: Cluster, ray: Any) -> Iterator[CommandBlock]:
@@ -226,9 +222,3 @@ def _commands(cluster: Cluster, ray: Any) -> Iterator[CommandBlock]:
         path = f"{{.data.{ray['tokenKey']}}}"
         lines.append(f"kubectl -n {cluster.namespace} get secret {secret} -o jsonpath='{path}' | base64 -d")
     yield CommandBlock(purpose=f"the dashboard of the Ray cluster {cluster.name}", lines=tuple(lines))
-    if autoscales(cluster):
-        manifest = f"ray-{cluster.name}/manifests/raycluster-{cluster.name}.yaml"
-        yield CommandBlock(
-            purpose=f"changed worker groups of the autoscaled Ray cluster {cluster.name}",
-            lines=(f"kubectl apply --server-side --force-conflicts -f apps/ray/{manifest}",),
-        )

@@ -6,46 +6,31 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from gitops_gen.components.monitoring.rules import check
 from gitops_gen.components.monitoring.settings import MonitoringSettings
 from gitops_gen.components.monitoring.values import chart_values
-from gitops_gen.components.parts import injected_certificates, main_chart, pull_secrets
-from gitops_gen.diagnostics import Diagnostic
-from gitops_gen.model import (
-    Application,
-    ClusterSpec,
-    ComponentFacts,
-    HealthCheck,
-    Json,
-    NamespaceRequest,
-    PoolResources,
-    Pruning,
-    SecretRequest,
-    from_fact,
-    from_spec,
+from gitops_gen.components.parts import (
+    PlainComponent,
+    chart_application,
+    injected_certificates,
+    main_chart,
+    pull_secrets,
+    secured_namespace,
 )
+from gitops_gen.diagnostics import Diagnostic
+from gitops_gen.model import Application, ClusterSpec, Json, SecretRequest
 
 _WAVE = -30
 
 
-class Monitoring(msgspec.Struct, frozen=True):
+class Monitoring(PlainComponent, frozen=True):
     """Installs kube-prometheus-stack; its release label is what ServiceMonitors must carry."""
-
-    facts: ComponentFacts
-
-    @property
-    def name(self) -> str:
-        """The component's name in the spec."""
-        return self.facts.name
 
     def build(self, data: Mapping[str, Json]) -> MonitoringSettings:
         """Return the typed settings."""
         return msgspec.convert(data, MonitoringSettings)
-
-    def advertise(self, spec: ClusterSpec) -> Iterable[PoolResources]:
-        """Nodes advertise nothing because of monitoring."""
-        return ()
 
     def rules(self, spec: ClusterSpec, previous: Mapping[str, Json]) -> Iterable[Diagnostic]:
         """Check volumes, Grafana and the distribution."""
@@ -57,33 +42,15 @@ class Monitoring(msgspec.Struct, frozen=True):
         settings = cast(MonitoringSettings, part.settings)
         data = cast(Any, self.facts.data)
         source = main_chart(self.facts, part, chart_values(spec, settings, self.facts))
-        yield Application(
-            name=source.chart,
-            component=self.name,
-            stack=self.facts.stack,
-            namespace=part.namespace,
-            wave=_WAVE,
-            sources=(source,),
-            namespaces=(_namespace(part.namespace, data["podSecurity"]),),
+        level = data["podSecurity"]
+        namespace = secured_namespace(self.facts, part.namespace, level["level"], level["source"])
+        yield replace(
+            chart_application(self.facts, part, source, wave=_WAVE, namespace=namespace),
             secrets=tuple(_secrets(spec, settings, part.namespace, data)),
             ignore_differences=tuple(injected_certificates(f"{source.chart}-admission")),
-            pruning=Pruning.CONFIRM,
             state=_state(part.namespace, settings),
             notes=tuple(_notes(spec, data["scrapers"])),
-            origins=(from_spec("components", self.name),),
         )
-
-    def health_checks(self) -> Iterable[HealthCheck]:
-        """Argo CD knows the kinds of the Prometheus operator by itself."""
-        return ()
-
-
-def _namespace(name: str, security: Any) -> NamespaceRequest:
-    return NamespaceRequest(
-        name=name,
-        labels={"pod-security.kubernetes.io/enforce": security["level"]},
-        origins=(from_fact(f"monitoring/component.yaml: {security['source']}"),),
-    )
 
 
 def _secrets(

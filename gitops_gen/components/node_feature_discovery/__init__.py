@@ -7,37 +7,18 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from gitops_gen.components.node_feature_discovery.rules import check
-from gitops_gen.components.node_feature_discovery.settings import (
-    NodeFeatureDiscoverySettings,
-)
+from gitops_gen.components.node_feature_discovery.settings import NodeFeatureDiscoverySettings
+from gitops_gen.components.parts import PlainComponent
 from gitops_gen.diagnostics import Diagnostic
-from gitops_gen.model import (
-    Application,
-    ClusterSpec,
-    ComponentFacts,
-    HealthCheck,
-    Json,
-    PoolResources,
-)
+from gitops_gen.model import Application, ClusterSpec, Json
 
 
-class NodeFeatureDiscovery(msgspec.Struct, frozen=True):
+class NodeFeatureDiscovery(PlainComponent, frozen=True):
     """Renders nothing; with `provided: true` no other component brings one."""
-
-    facts: ComponentFacts
-
-    @property
-    def name(self) -> str:
-        """The component's name in the spec."""
-        return self.facts.name
 
     def build(self, data: Mapping[str, Json]) -> NodeFeatureDiscoverySettings:
         """Return the typed settings."""
         return msgspec.convert(data, NodeFeatureDiscoverySettings)
-
-    def advertise(self, spec: ClusterSpec) -> Iterable[PoolResources]:
-        """Nodes advertise nothing because of it."""
-        return ()
 
     def rules(self, spec: ClusterSpec, previous: Mapping[str, Json]) -> Iterable[Diagnostic]:
         """Refuse to install it on its own."""
@@ -45,10 +26,6 @@ class NodeFeatureDiscovery(msgspec.Struct, frozen=True):
 
     def plan(self, spec: ClusterSpec) -> Iterable[Application]:
         """Return nothing: there is no chart to install."""
-        return ()
-
-    def health_checks(self) -> Iterable[HealthCheck]:
-        """Its kinds carry no status."""
         return ()
 
 

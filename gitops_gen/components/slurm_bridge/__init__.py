@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import msgspec
 
-from gitops_gen.components.parts import injected_certificates, main_chart
+from gitops_gen.components.parts import PlainComponent, injected_certificates, main_chart, secured_namespace
 from gitops_gen.components.slurm_bridge.rules import check
 from gitops_gen.components.slurm_bridge.settings import SlurmBridgeSettings
 from gitops_gen.components.slurm_bridge.token import token, token_secret
@@ -16,14 +16,10 @@ from gitops_gen.diagnostics import Diagnostic
 from gitops_gen.model import (
     Application,
     ClusterSpec,
-    ComponentFacts,
     DirectorySource,
-    HealthCheck,
     Json,
     NamespaceRequest,
-    PoolResources,
     Source,
-    from_fact,
     from_spec,
 )
 
@@ -31,23 +27,12 @@ from gitops_gen.model import (
 _WAVE = 10
 
 
-class SlurmBridge(msgspec.Struct, frozen=True):
+class SlurmBridge(PlainComponent, frozen=True):
     """Installs the scheduler, admission webhook and controllers of slurm-bridge."""
-
-    facts: ComponentFacts
-
-    @property
-    def name(self) -> str:
-        """The component's name in the spec."""
-        return self.facts.name
 
     def build(self, data: Mapping[str, Json]) -> SlurmBridgeSettings:
         """Return the typed settings."""
         return msgspec.convert(data, SlurmBridgeSettings)
-
-    def advertise(self, spec: ClusterSpec) -> Iterable[PoolResources]:
-        """Nodes advertise nothing because of the bridge."""
-        return ()
 
     def rules(self, spec: ClusterSpec, previous: Mapping[str, Json]) -> Iterable[Diagnostic]:
         """Check what the bridge needs of Slurm and whose pods it takes."""
@@ -70,7 +55,7 @@ class SlurmBridge(msgspec.Struct, frozen=True):
             namespace=part.namespace,
             wave=_WAVE,
             sources=sources,
-            namespaces=tuple(_namespace(spec, part.namespace, data)),
+            namespaces=tuple(self._namespace(spec, part.namespace)),
             secrets=tuple(token_secret(spec, settings, data)),
             ignore_differences=tuple(injected_certificates(data["webhook"]["name"])),
             state={f"spec.components.{self.name}.namespace": part.namespace},
@@ -78,20 +63,12 @@ class SlurmBridge(msgspec.Struct, frozen=True):
             origins=(from_spec("components", self.name),),
         )
 
-    def health_checks(self) -> Iterable[HealthCheck]:
-        """Argo CD knows Deployments; the kinds of Slinky are the Slurm component's."""
-        return ()
-
-
-def _namespace(spec: ClusterSpec, name: str, data: Any) -> Iterator[NamespaceRequest]:
-    """In the namespace of Slurm, Slurm says what its pods need."""
-    if name != spec.components[data["slurm"]["component"]].namespace:
-        level = data["podSecurity"]
-        yield NamespaceRequest(
-            name=name,
-            labels={"pod-security.kubernetes.io/enforce": level["level"]},
-            origins=(from_fact(f"slurm_bridge/component.yaml: {level['source']}"),),
-        )
+    def _namespace(self, spec: ClusterSpec, name: str) -> Iterator[NamespaceRequest]:
+        """In the namespace of Slurm, Slurm says what its pods need."""
+        data: Any = self.facts.data
+        if name != spec.components[data["slurm"]["component"]].namespace:
+            level = data["podSecurity"]
+            yield secured_namespace(self.facts, name, level["level"], level["source"])
 
 
 def _notes(settings: SlurmBridgeSettings, slurm: Any) -> Iterator[str]:
