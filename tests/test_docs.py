@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -161,3 +162,59 @@ def test_slurm_documents_every_setting() -> None:
 @pytest.mark.parametrize("field", sorted(set(re.findall(r"→ `([A-Za-z.]+)`", slurm_readme()))))
 def test_slurm_moves_old_keys_to_fields_that_exist(field: str) -> None:
     explain(resources().schema, f"components.slurm.{field}")
+
+
+# --- the guide ---------------------------------------------------------------------------------
+
+
+def test_guide_shows_what_commands_print(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    work, program = tmp_path / "repository", tmp_path / "bin" / "gitops-gen"
+    work.mkdir()
+    program.parent.mkdir()
+    entry = "from gitops_gen.cli.main import main; main()"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c "{entry}" "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    text = GUIDE.read_text(encoding="utf-8")
+    real = _FENCE.sub(lambda found: _real(found[1], found[2], work, program.parent), text)
+    if request.config.getoption("--update-golden"):
+        GUIDE.write_text(real, encoding="utf-8")
+        return
+    assert text == real
+
+
+def _real(language: str, text: str, work: Path, path: Path) -> str:
+    """Return a block of the guide once it was tried: specs and patches are applied, commands run."""
+    if language == "yaml":
+        (work / SPEC).write_text(text, encoding="utf-8")
+    elif language == "diff":
+        subprocess.run(["git", "apply", "-"], cwd=work, input=text.encode(), check=True)
+    elif language == "bash":
+        tree = (work / SPEC).with_name("rendered") / "README.md"
+        known = tree.read_text(encoding="utf-8").splitlines()
+        assert [line for line in text.splitlines() if line not in known] == []
+    elif language == "console":
+        commands = [line.removeprefix("$ ") for line in text.splitlines() if line.startswith("$ ")]
+        text = "".join(f"$ {command}\n{_printed(command, work, path)}" for command in commands)
+    return f"```{language}\n{text}```"
+
+
+def _printed(command: str, work: Path, path: Path) -> str:
+    who = {f"GIT_{role}_{key}": "you" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
+    environment = {
+        **who,
+        "PATH": f"{path}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_SYSTEM": os.devnull,
+        "HOME": str(work.parent),
+    }
+    ended = subprocess.run(
+        ["bash", "-c", command],
+        cwd=work,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=True,
+    )
+    return ended.stdout
