@@ -1,4 +1,4 @@
-"""The documentation: its specs are valid, what it shows of commands is what they print, its links lead somewhere."""
+"""The documentation: its specs are valid, commands print what it shows, its links lead somewhere."""
 
 from __future__ import annotations
 
@@ -80,15 +80,18 @@ def test_examples_are_valid(block: Block) -> None:
 
 
 def spec_of(block: Block) -> str:
-    """Return the whole spec of an example: itself, or the base of its document with the example in its place."""
+    """Return the whole spec of an example: itself, or the base of its document with it in its place."""
     data = yaml.safe_load(block.text)
     if "apiVersion" in data:
         return block.text
     folder = block.document.parent.name
     base = folder if f"{folder}.yaml" in {path.name for path in BASES.iterdir()} else "default"
-    head = f"apiVersion: gitops-gen/v1alpha1\nkind: Cluster\nextends: [{base}.yaml]\nmetadata: {{name: test}}\n"
-    inside = "".join(f"{'  ' * depth}{key}:\n" for depth, key in enumerate(place(data, block)))
-    return head + inside + indent(block.text, "  " * len(place(data, block)))
+    head = (
+        f"apiVersion: gitops-gen/v1alpha1\nkind: Cluster\nmetadata: {{name: test}}\nextends: [{base}.yaml]\n"
+    )
+    path = place(data, block)
+    inside = "".join(f"{'  ' * depth}{key}:\n" for depth, key in enumerate(path))
+    return head + inside + indent(block.text, "  " * len(path))
 
 
 def place(data: dict[str, Any], block: Block) -> tuple[str, ...]:
