@@ -217,7 +217,7 @@ def _printed(command: str, work: Path, path: Path) -> str:
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
         check=True,
     )
     return ended.stdout
