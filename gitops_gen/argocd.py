@@ -508,6 +508,7 @@ def _permitted(plan: Plan) -> Iterator[ObjectIdentity]:
     yield from plan.permitted
     for app in plan.applications:
         yield from objects(app)
+        yield from app.permits
 
 
 def _sync_windows(spec: ClusterSpec) -> Iterator[Object]:

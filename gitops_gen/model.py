@@ -581,7 +581,9 @@ class Application(msgspec.Struct, frozen=True, kw_only=True):
     `wave` orders apps of one stack. `namespaces` are made by the namespaces app. `state` is
     what may not change silently, as `{spec path: value}`. `notes` and `commands` go into the
     tree's README. `keeps_ignored` says that a sync leaves ignored fields as they are in the cluster;
-    without it they are ignored in comparisons alone, and each sync writes ours (D25).
+    without it they are ignored in comparisons alone, and each sync writes ours (D25). `permits` are
+    objects that the app no longer makes and Argo CD must still prune (D17); a namespaced one
+    permits its whole namespace.
     """
 
     name: str
@@ -601,6 +603,7 @@ class Application(msgspec.Struct, frozen=True, kw_only=True):
     state: Mapping[str, Json] = {}
     notes: tuple[str, ...] = ()
     commands: tuple[CommandBlock, ...] = ()
+    permits: tuple[ObjectIdentity, ...] = ()
     origins: tuple[Origin, ...] = ()
 
     @property

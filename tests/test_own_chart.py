@@ -217,6 +217,17 @@ def test_project_permits_what_the_chart_makes_and_no_more() -> None:
     assert spec["sourceRepos"] == ["https://git.example.com/platform/clusters.git"]
 
 
+def test_namespace_whose_profile_has_left_can_stay_permitted() -> None:
+    """Without it Argo CD would neither see nor prune what the chart made there."""
+    gone = (identity("rbac.authorization.k8s.io", "RoleBinding", "*", "team-c"),)
+    plan = replace(PLAN, applications=(replace(APP, permits=gone),))
+    spec: Any = documents(plan)["apps/project.yaml"]["spec"]
+    before: Any = documents(PLAN)["apps/project.yaml"]["spec"]
+    assert [item["namespace"] for item in spec["destinations"]] == ["kubeflow", "team-b", "team-c"]
+    assert spec["clusterResourceWhitelist"] == before["clusterResourceWhitelist"]
+    assert found(plan) == ()
+
+
 def found(plan: Plan) -> tuple[Diagnostic, ...]:
     """Return what Argo CD's rules have against the tree."""
     return controller_findings(plan, documents(plan), resources().argocd, BASE.source_map)
