@@ -477,7 +477,7 @@ class KustomizeSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OwnChart(msgspec.Struct, frozen=True, kw_only=True):
-    """A chart of ours, copied into the tree as the app's `chart/` folder (D26).
+    """A chart of ours, copied into the tree as the app's `chart/` folder (D37).
 
     `name` is its folder below `charts/`; its version is that of gitops-gen. `objects` are the
     identities of what it makes with these values, which whoever plans it knows. An app has one chart.
