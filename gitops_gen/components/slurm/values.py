@@ -13,6 +13,7 @@ from gitops_gen.components.slurm.config import Keyword, dbd_conf, files, partiti
 from gitops_gen.components.slurm.context import Context, own
 from gitops_gen.components.slurm.logins import logins
 from gitops_gen.components.slurm.node_sets import node_sets
+from gitops_gen.components.slurm.outside import outside_aliases, outside_config
 from gitops_gen.components.slurm.pods import image_values, placement, pod_settings, resource_values, shipped
 from gitops_gen.components.slurm.settings import Database as Existing
 from gitops_gen.components.slurm.settings import KeyRef, Persistence
@@ -126,8 +127,10 @@ def _controller(context: Context) -> Iterator[Setting]:
         path = ("controller", "metadata", "annotations", "checksum/config")
         yield put(path, _checksum(context), _RESTARTED)
     yield from _persistence(context, controller.persistence)
-    for line in slurm_conf(context.settings, context.found, context.release):
-        yield put(("controller", "extraConfMap", line.name), line.text, *line.origins)
+    yield from outside_config(context)
+    yield from _lines(
+        ("controller", "extraConfMap"), slurm_conf(context.settings, context.found, context.release)
+    )
     fields = placement(controller, "controller")
     yield from pod_settings(("controller", "podSpec"), fields, controller.pod_spec, ("controller",))
     yield from _metrics(context)
@@ -187,7 +190,7 @@ def _rest_api(context: Context) -> Iterator[Setting]:
         yield put("restapi.replicas", wanted.replicas, own("restApi", "replicas"))
     yield from image_values(context, ("restapi", "slurmrestd"), "slurmrestd")
     yield from resource_values(("restapi", "slurmrestd"), wanted.resources, "restApi")
-    fields = placement(wanted, "restApi")
+    fields = {**placement(wanted, "restApi"), **outside_aliases(context)}
     yield from pod_settings(("restapi", "podSpec"), fields, wanted.pod_spec, ("restApi",))
 
 
