@@ -9,6 +9,7 @@ from gitops_gen.components.slurm.bootstrap import bootstrap_job
 from gitops_gen.components.slurm.context import FULLNAME, Context, own
 from gitops_gen.components.slurm.images import image
 from gitops_gen.components.slurm.node_sets import worker_files
+from gitops_gen.components.slurm.outside import is_address as is_address
 from gitops_gen.components.slurm.outside import outside_objects
 from gitops_gen.components.slurm.storage import manifests as volume_objects
 from gitops_gen.components.slurm.workers import Worker
