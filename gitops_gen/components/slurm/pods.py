@@ -15,13 +15,17 @@ Fields = Mapping[str, tuple[Json, tuple[Origin, ...]]]
 
 
 def default_images(context: Context, kind: str, images: Mapping[str, str]) -> Iterator[Setting]:
-    """Write the images once where the chart has defaults for all sets of a kind."""
+    """Write the images once where the chart has defaults for all sets of a kind, and a set takes them."""
     defaults = context.release["defaults"].get(kind)
     if defaults is None:
         return
-    wanted = {"nodesets": context.settings.node_sets, "loginsets": context.settings.logins}[kind]
-    if wanted:
-        for part, container in images.items():
+    settings = context.settings
+    sets = {
+        "nodesets": [item.image for item in settings.node_sets],
+        "loginsets": [item.image for item in settings.logins],
+    }[kind]
+    for part, container in images.items():
+        if sets and (part == "sidecar" or None in sets):
             yield from image_values(context, (defaults, container), part)
 
 
