@@ -57,12 +57,16 @@ def strict(version: Any) -> Any:
     return schema
 
 
+def crd_files(folder: Path) -> list[Path]:
+    """Return the files with CRDs in the folder of a chart; a chart of CRDs holds nothing else."""
+    patterns = ("*.yaml",) if folder.parent.name.endswith("-crds") else ("*crd*.yaml", "crds/*.yaml")
+    return sorted({file for pattern in patterns for file in folder.rglob(pattern)})
+
+
 def _documents(folders: tuple[str, ...]) -> Iterator[Any]:
     for folder in folders:
-        files = sorted((UPSTREAM / folder).rglob("*crd*.yaml")) + sorted(
-            (UPSTREAM / folder).rglob("crds/*.yaml")
-        )
+        files = crd_files(UPSTREAM / folder)
         assert files, folder
-        for file in dict.fromkeys(files):
+        for file in files:
             loaded = yaml.load_all(file.read_bytes(), Loader=yaml.CSafeLoader)
             yield from (item for item in loaded if item and item["kind"] == "CustomResourceDefinition")

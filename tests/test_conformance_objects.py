@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from gitops_gen.model import HelmSource
-from tests.crds import UPSTREAM, crds, faults, needs_upstream
+from tests.crds import UPSTREAM, crd_files, crds, faults, needs_upstream
 from tests.specs import compile_text, spec_text
 from tests.trees import Case, cases, prepared, tree
 
@@ -47,7 +47,7 @@ def folders(case: Case) -> tuple[str, ...]:
                 found.append(f"{source.chart}/{source.version}")
                 if source.chart == "gpu-operator":
                     found.append(f"node-feature-discovery/with-gpu-operator-{source.version}")
-    return tuple(item for item in dict.fromkeys(found) if any((UPSTREAM / item).rglob("*crd*")))
+    return tuple(item for item in dict.fromkeys(found) if crd_files(UPSTREAM / item))
 
 
 @pytest.mark.parametrize("case", CASES)
