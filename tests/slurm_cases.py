@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,8 +17,10 @@ from gitops_gen.maintain.charts import HelmLoader
 from gitops_gen.model import Application, HelmSource, Object
 from gitops_gen.shell.command import Command, run
 from tests.crds import UPSTREAM
+from tests.specs import compile_text
 from tests.trees import Case, cases, prepared
 
+PREVIOUS = "1.1.2"
 FOLDER = "GITOPS_GEN_CHARTS"
 """Environment variable that names a folder of unpacked charts, `<chart>-<version>` each."""
 
@@ -37,6 +40,23 @@ def helm_source(case: Case, name: str) -> HelmSource:
 
 SLURM = [case for case in cases() if application(case, "slurm") is not None]
 SELF_RUN = [case for case in SLURM if application(case, "slurm-operator") is not None]
+
+
+def as_previous_release(case: Case) -> str:
+    """Return the spec of a case with the release of Slinky before the current one."""
+    text = (case.spec.repo_root / case.spec.source).read_text(encoding="utf-8")
+    without = re.sub(r"\n      version: 1\.[0-9.]+(?=\n      clusterName:)", "", text)
+    return without.replace("\n      clusterName:", f"\n      version: {PREVIOUS}\n      clusterName:", 1)
+
+
+def previous_release(case: Case) -> HelmSource:
+    """Return the slurm chart of a case with the release before; SpecError where it cannot do that."""
+    (app,) = (
+        item for item in compile_text(as_previous_release(case)).plan.applications if item.name == "slurm"
+    )
+    source = next(item for item in app.sources if isinstance(item, HelmSource))
+    assert source.version == PREVIOUS
+    return source
 
 
 def params(chosen: list[Case]) -> list[Any]:

@@ -30,11 +30,12 @@ def pod_faults(
     A field that is null is one that is not there, as for the API server.
     """
     found = [{"name": name, **without_nulls(item)} for name, item in containers.items()]
+    spec = without_nulls(template.get("spec") or {})
     pod = {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": "pod", **without_nulls(template.get("metadata") or {})},
-        "spec": {**without_nulls(template.get("spec") or {}), "containers": found},
+        "spec": {**spec, "containers": [*found, *spec.get("containers", ())]},
     }
     try:
         kubernetes_validate.validate(pod, version, strict=True)
@@ -52,18 +53,19 @@ def without_nulls(value: Any) -> Any:
 
 def _unmounted(pod: Any) -> list[str]:
     """Return what no schema sees: mounts without a volume, volumes that nobody mounts, names used twice."""
-    volumes = [item["name"] for item in pod["spec"].get("volumes", ())]
-    mounts = [
-        (each["name"], item) for each in pod["spec"]["containers"] for item in each.get("volumeMounts", ())
-    ]
-    paths = [(name, item["mountPath"]) for name, item in mounts]
+    spec = pod["spec"]
+    volumes = [item["name"] for item in spec.get("volumes", ())]
+    containers = [*spec["containers"], *spec.get("initContainers", ())]
+    mounts = [(each["name"], item) for each in containers for item in each.get("volumeMounts", ())]
+    named = {item["name"] for _, item in mounts}
+    places = [f"{name}:{item['mountPath']}" for name, item in mounts]
     return [
         *(
             f"no volume {item['name']} for {item['mountPath']}"
             for _, item in mounts
             if item["name"] not in volumes
         ),
-        *(f"nobody mounts {name}" for name in volumes if name not in [item["name"] for _, item in mounts]),
+        *(f"nobody mounts {name}" for name in volumes if name not in named),
         *(f"volume {name} twice" for name in set(volumes) if volumes.count(name) > 1),
-        *(f"mount {path} twice" for path in set(paths) if paths.count(path) > 1),
+        *(f"mount {place} twice" for place in set(places) if places.count(place) > 1),
     ]

@@ -17,11 +17,14 @@ import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 import yaml
 
-from gitops_gen.maintain.charts import COMPONENTS
+from gitops_gen.diagnostics import SpecError
+from gitops_gen.maintain.charts import COMPONENTS, HelmLoader
 from gitops_gen.model import Object, ObjectIdentity
 from gitops_gen.traced import format_path
 from tests.crd_fields import field_faults
+from tests.crds import UPSTREAM
 from tests.slurm_cases import (
+    PREVIOUS,
     SELF_RUN,
     SLURM,
     chart_folder,
@@ -29,6 +32,7 @@ from tests.slurm_cases import (
     objects_of,
     operator_folder,
     params,
+    previous_release,
     rendered,
 )
 from tests.slurm_pods import CONTAINERS, pod_faults, without_nulls
@@ -166,6 +170,54 @@ def defaulted(item: Any, version: str) -> Any:
     known = defaults(version, item["kind"])
     spec = {key: value for key, value in item["spec"].items() if value is not None or key not in known}
     return {**item, "spec": spec}
+
+
+# --- the release before, and recipes -----------------------------------------------------------
+
+RECIPES = UPSTREAM.parent / "facts" / "data" / "slinky-recipes-v1.2.1.yaml"
+
+
+def misfits(found: list[Any], version: str) -> Iterator[str]:
+    """Yield what CRDs and Kubernetes have against the objects that the chart makes."""
+    for item in found:
+        spec = item.get("spec") or {}
+        if item["apiVersion"] == SLINKY:
+            yield from field_faults(defaulted(item, version), "slurm", CRDS, version)
+            parts = {name: spec[name] for name in CONTAINERS if name in spec}
+            if parts:
+                yield from pod_faults(spec["template"], parts)
+        else:
+            kubernetes_validate.validate(whole(item), "1.35", strict=True)
+
+
+@pytest.mark.parametrize("case", params(SLURM))
+def test_previous_release_makes_what_fits_of_the_same_specs(helm: tuple[str, ...], case: Case) -> None:
+    folder = chart_folder("slurm", PREVIOUS)
+    try:
+        source = previous_release(case)
+    except SpecError:
+        return  # test_slurm_values says which and why
+    text = rendered(helm, folder, source.release_name, "slurm", source.values.data)
+    assert text is not None
+    found = objects_of(text)
+    assert list(misfits(found, PREVIOUS)) == []
+    assert {identity(item, "slurm") for item in found} == set(source.objects)
+    unread = idle(helm, folder, source.release_name, source.values.data)
+    assert [name for name in unread if name not in NEVER_MADE or not outside(case)] == []
+
+
+def test_recipes_make_what_fits(helm: tuple[str, ...]) -> None:
+    """The values that upstream's guides lead to, apart from our own."""
+    folder = chart_folder("slurm", "1.2.1")
+    if not RECIPES.is_file():
+        pytest.skip("the recipes beside the checkout are missing")
+    recipes = [item for item in yaml.load_all(RECIPES.read_bytes(), Loader=HelmLoader) if item]
+    assert len(recipes) > 15
+    for recipe in recipes:
+        text = rendered(helm, folder, "slurm", "slurm", recipe)
+        assert text is not None, recipe["_recipe"]
+        own = [item for item in objects_of(text) if item["apiVersion"] in (SLINKY, "v1")]
+        assert list(misfits(own, "1.2.1")) == [], recipe["_recipe"]
 
 
 # --- values ------------------------------------------------------------------------------------

@@ -10,12 +10,13 @@ import pytest
 import yaml
 
 from gitops_gen.catalog.charts import check_values
+from gitops_gen.model import Application
 from gitops_gen.resources import resources
 from gitops_gen.stages import Compiled
-from tests.slurm_cases import SLURM, helm_source, params
+from tests.slurm_cases import SLURM, as_previous_release, helm_source, params, previous_release
 from tests.slurm_pods import pod_faults
 from tests.specs import codes, compile_text, spec_text
-from tests.trees import Case, tree
+from tests.trees import Case, prepared, tree
 
 
 def case(name: str) -> Case:
@@ -25,6 +26,10 @@ def case(name: str) -> Case:
 
 def document(name: str, path: str) -> Any:
     return yaml.safe_load(tree(case(name).spec)[path])
+
+
+def plan_of(chosen: Case) -> tuple[Application, ...]:
+    return prepared(chosen.spec).compiled.plan.applications
 
 
 def values(name: str) -> Any:
@@ -441,6 +446,48 @@ def test_slurmrestd_of_a_controller_outside_knows_the_address() -> None:
     assert named[SERVICE]["spec"]["externalName"] == "slurmdbd.example.com"
 
 
+@pytest.mark.parametrize("name", ["outside", "outside-database"])
+def test_keys_of_a_daemon_outside_are_never_made_anew(name: str) -> None:
+    """A random key would shut the daemon outside out."""
+    found = [item for app in plan_of(case(name)) for item in app.secrets if "key" in item.purpose]
+    assert len(found) == 3 if name == "outside" else 2
+    assert {item.random_bytes for item in found} == {0}
+    assert "/dev/urandom" not in readme(name)
+    assert "outside |" in readme(name)
+    assert "/dev/urandom" in readme("slurm-only")
+
+
+@pytest.mark.parametrize(
+    ("more", "note"),
+    [
+        ("", "Slurm refuses jobs of users that its database does not know; "),
+        ("accounts: [{name: research}], ", "Slurm refuses jobs until the accounts and QOS below exist"),
+        ("accounts: [{name: research}], bootstrapJob: true, ", None),
+    ],
+)
+def test_note_about_accounts_speaks_of_commands_only_where_there_are_some(
+    more: str, note: str | None
+) -> None:
+    database = "external: {host: db.example.com, passwordRef: {name: db, key: password}}"
+    text = f"""\
+certManager: {{provided: true}}
+slurm:
+  enabled: true
+  clusterName: test
+  nodeSets: [{{name: cpu, pool: cpu}}]
+  accounting: {{enabled: true, enforce: [associations], {more}database: {{{database}}}}}
+  {PARTITIONS}
+"""
+    (app,) = (
+        item
+        for item in compile_text(spec_text(pools=CPU, components=text)).plan.applications
+        if item.name == "slurm"
+    )
+    found = [item for item in app.notes if item.startswith("Slurm refuses jobs")]
+    assert [item.startswith(note or "-") for item in found] == ([True] if note else [])
+    assert bool(app.commands) is bool(note and more)
+
+
 def test_argo_cd_applies_everything_that_is_rendered() -> None:
     """The kinds of `resource.exclusions` in Argo CD's own argocd-cm are never applied."""
     excluded = {"Endpoints", "EndpointSlice", "Lease", "CertificateRequest", "CertificateSigningRequest"}
@@ -554,3 +601,25 @@ def test_keys_of_the_newer_release_are_unknown_to_the_one_before() -> None:
     newer: Any = helm_source(case("fabric"), "slurm").values.data
     unknown = {item.code for item in check_values(newer, facts, ())}
     assert "unknown-values-key" in unknown
+
+
+REFUSED = {
+    "containers": {"slurm-unsupported"},
+    "eks-logins": {"slurm-unsupported"},
+    "fabric": {"slurm-unsupported", "slurm-keyword-series"},
+}
+"""What the release before cannot do of the cases, in the words of the rules."""
+
+
+@pytest.mark.parametrize("item", params(SLURM))
+def test_previous_release_does_what_it_can_and_is_refused_what_it_cannot(item: Case) -> None:
+    name = item.name.rpartition("/")[2]
+    text = as_previous_release(item)
+    assert {code for code in codes(text) if code.startswith("slurm-")} == REFUSED.get(name, set())
+    if name in REFUSED:
+        return
+    source = previous_release(item)
+    facts = resources().component("slurm").facts.chart_keys("slurm", source.version)
+    assert [found.message for found in check_values(source.values.data, facts, ())] == []
+    for place, template, containers in pods(source.values.data):
+        assert pod_faults(template, containers) == [], place
