@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from functools import cache
+from textwrap import dedent, indent
 from typing import Any
 
 import pytest
@@ -578,6 +580,70 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
             yield from leaves(below, (*path, key))
     else:
         yield path, value
+
+
+# --- what users write in their own way ---------------------------------------------------------
+
+
+def with_parts(more: str) -> Any:
+    text = f"""\
+certManager: {{provided: true}}
+slurm:
+  enabled: true
+  clusterName: test
+  nodeSets: [{{name: cpu, pool: cpu}}]
+  sssd: {{secretRef: {{name: sssd-conf, key: sssd.conf}}}}
+  {PARTITIONS}
+{indent(dedent(more), "  ")}
+"""
+    return compile_text(spec_text(pools=CPU, components=text)).documents["apps/slurm/slurm/values.yaml"]
+
+
+LUA = """\
+function slurm_job_submit(job, partitions, uid)
+   return slurm.SUCCESS
+end
+function slurm_job_modify(job, record, partitions, uid)
+   return slurm.SUCCESS
+end
+"""
+
+
+def test_texts_begin_at_the_margin() -> None:
+    """The chart prints them as blocks, which an indented first line would break."""
+    found = with_parts(
+        f"""\
+        jobSubmitLua: {json.dumps("   " + LUA)}
+        logins:
+          - name: main
+            extraSshdConfig: "  PasswordAuthentication no\\nX11Forwarding no\\n"
+            rootAuthorizedKeys: ["  ssh-ed25519 AAAA a", "ssh-ed25519 BBBB b "]
+        """
+    )
+    assert found["configFiles"]["job_submit.lua"] == LUA
+    login = found["loginsets"]["main"]
+    assert login["extraSshdConfig"] == "PasswordAuthentication no\nX11Forwarding no\n"
+    assert login["rootSshAuthorizedKeys"] == "ssh-ed25519 AAAA a\nssh-ed25519 BBBB b\n"
+
+
+def test_pod_spec_adds_to_lists_merges_maps_and_takes_out() -> None:
+    found = with_parts(
+        """\
+        restApi:
+          nodeSelector: {pool: system, zone: a}
+          tolerations: [{key: own, operator: Exists}]
+          podSpec:
+            nodeSelector: {zone: null, rack: b}
+            tolerations: [{key: theirs, operator: Exists}]
+            affinity: {nodeAffinity: null}
+            priorityClassName: null
+        """
+    )
+    assert found["restapi"]["podSpec"] == {
+        "nodeSelector": {"pool": "system", "rack": "b"},
+        "tolerations": [{"key": "own", "operator": "Exists"}, {"key": "theirs", "operator": "Exists"}],
+        "affinity": {},
+    }
 
 
 # --- the release before ------------------------------------------------------------------------

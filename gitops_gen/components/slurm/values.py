@@ -14,9 +14,16 @@ from gitops_gen.components.slurm.context import Context, own
 from gitops_gen.components.slurm.logins import logins
 from gitops_gen.components.slurm.node_sets import node_sets
 from gitops_gen.components.slurm.outside import outside_aliases, outside_config
-from gitops_gen.components.slurm.pods import image_values, placement, pod_settings, resource_values, shipped
+from gitops_gen.components.slurm.pods import (
+    at_margin,
+    image_values,
+    placement,
+    pod_settings,
+    resource_values,
+    shipped,
+)
 from gitops_gen.components.slurm.settings import Database as Existing
-from gitops_gen.components.slurm.settings import KeyRef, Persistence
+from gitops_gen.components.slurm.settings import Host, KeyRef, Persistence
 from gitops_gen.model import Json, Object, Setting, from_rule, from_spec
 from gitops_gen.traced import put
 
@@ -96,7 +103,7 @@ def _priority_class(context: Context) -> Iterator[Setting]:
 
 def _files(context: Context) -> Iterator[Setting]:
     for name, text, origins in files(context.settings, context.found):
-        yield put(("configFiles", name), text, *origins)
+        yield put(("configFiles", name), at_margin(text), *origins)
     settings = context.settings
     scripts = {
         "prolog": settings.prolog,
@@ -112,10 +119,7 @@ def _files(context: Context) -> Iterator[Setting]:
 def _controller(context: Context) -> Iterator[Setting]:
     controller = context.settings.controller
     if controller.external is not None:
-        yield put("controller.external", True, own("controller", "external"))
-        for name in ("host", "port"):
-            value = getattr(controller.external, name)
-            yield put(f"controller.externalConfig.{name}", value, own("controller", "external", name))
+        yield from _external("controller", controller.external)
         return
     yield from image_values(context, ("controller", "slurmctld"), "slurmctld")
     yield from resource_values(("controller", "slurmctld"), controller.resources, "controller")
@@ -128,12 +132,17 @@ def _controller(context: Context) -> Iterator[Setting]:
         yield put(path, _checksum(context), _RESTARTED)
     yield from _persistence(context, controller.persistence)
     yield from outside_config(context)
-    yield from _lines(
-        ("controller", "extraConfMap"), slurm_conf(context.settings, context.found, context.release)
-    )
+    conf = slurm_conf(context.settings, context.found, context.release)
+    yield from _lines(("controller", "extraConfMap"), conf)
     fields = placement(controller, "controller")
     yield from pod_settings(("controller", "podSpec"), fields, controller.pod_spec, ("controller",))
     yield from _metrics(context)
+
+
+def _external(daemon: str, host: Host) -> Iterator[Setting]:
+    yield put(f"{daemon}.external", True, own(daemon, "external"))
+    for name, value in (("host", host.host), ("port", host.port)):
+        yield put(f"{daemon}.externalConfig.{name}", value, own(daemon, "external", name))
 
 
 def _checksum(context: Context) -> str:
@@ -200,10 +209,7 @@ def _accounting(context: Context, database: Database | None) -> Iterator[Setting
         return
     yield put("accounting.enabled", True, own("accounting", "enabled"))
     if wanted.external is not None:
-        yield put("accounting.external", True, own("accounting", "external"))
-        for name in ("host", "port"):
-            value = getattr(wanted.external, name)
-            yield put(f"accounting.externalConfig.{name}", value, own("accounting", "external", name))
+        yield from _external("accounting", wanted.external)
         return
     yield from image_values(context, ("accounting", "slurmdbd"), "slurmdbd")
     yield from resource_values(("accounting", "slurmdbd"), wanted.resources, "accounting")
