@@ -83,9 +83,8 @@ def _priority_class(context: Context) -> Iterator[Setting]:
     if not has_priority_class(context):
         return
     wanted = context.settings.priority_class
-    asked = own("priorityClass", "enabled")
     shared = (from_spec("nodePools", worker.pool_index, "use") for worker in context.found)
-    why = (*shared, _SHARED) if wanted.enabled is None else (asked,)
+    why = (*shared, _SHARED) if wanted.enabled is None else (own("priorityClass", "enabled"),)
     yield put("priorityClass.enabled", True, *why)
     yield put("priorityClass.create", True, *why)
     if wanted.name != "slurm-system-critical":
