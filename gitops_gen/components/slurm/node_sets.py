@@ -78,8 +78,6 @@ def _choices(
         yield put((*at, "workloadDisruptionProtection"), item.protect_jobs, own(*place, "protectJobs"))
     if always or item.ordinal_padding:
         yield put((*at, "ordinalPadding"), item.ordinal_padding, own(*place, "ordinalPadding"))
-    if always:
-        yield put((*at, "taintKubeNodes"), False, from_rule("the taints of the pools are the cluster's own"))
 
 
 def _update_strategy(item: NodeSet, at: tuple[str, ...], place: tuple[str | int, ...]) -> Iterator[Setting]:
