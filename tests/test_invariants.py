@@ -221,3 +221,10 @@ def test_lock_holds_the_digest_of_every_other_file(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_no_secret_stands_in_the_tree(case: Case) -> None:
     assert not [name for name, data in documents(case).items() if data.get("kind") == "Secret"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_project_permits_a_kind_without_saying_its_name(case: Case) -> None:
+    """To Argo CD an empty name is any name; where any is meant, `*` says so."""
+    items = project(case)["spec"]["clusterResourceWhitelist"]
+    assert [item for item in items if not item.get("name")] == []
