@@ -13,11 +13,11 @@ from gitops_gen.components.slurm.conf import merge_config, text_of
 from gitops_gen.components.slurm.config import (
     cgroup_conf,
     files,
-    gres_conf,
     node_conf,
     partition_conf,
     slurm_conf,
 )
+from gitops_gen.components.slurm.gres_conf import gres_conf
 from gitops_gen.components.slurm.settings import SlurmSettings
 from gitops_gen.components.slurm.workers import Worker, workers
 from gitops_gen.model import (
@@ -331,3 +331,23 @@ def test_an_option_of_the_users_replaces_ours() -> None:
 def test_merging_is_without_case(own: dict[str, str]) -> None:
     merged = merge_config({"ReturnToService": "2"}, own)
     assert len({name.lower() for name in merged}) == len(merged)
+
+
+def test_further_resources_are_counted_beside_the_detected_ones() -> None:
+    pool = {"name": "h100", "nodes": 2, "machine": MACHINE, "gpu": {"model": "h100-sxm-80gb", "count": 8}}
+    one = settings(nodeSets=[{"name": "h100", "pool": "h100", "gres": {"nic": 2}}])
+    found = workers(cluster(pool), one, CATALOG)
+    assert text(node_conf(found[0]))["Gres"] == "gpu:h100:8,nic:2"
+    assert text(slurm_conf(one, found, SINCE_1_2))["GresTypes"] == "gpu,nic"
+    assert gres_conf(one, found) == "AutoDetect=nvidia\nNodeName=h100-[0-1] Name=nic Count=2\n"
+
+
+def test_lines_of_the_spec_take_the_place_of_detection_and_counts() -> None:
+    pool = {"name": "h100", "nodes": 2, "machine": MACHINE, "gpu": {"model": "h100-sxm-80gb", "count": 2}}
+    lines = [
+        "NodeName=h100-[0-1] Name=gpu Type=h100 File=/dev/nvidia[0-1]",
+        "Name=nic File=/dev/infiniband/uverbs[0-1]",
+    ]
+    one = settings(nodeSets=[{"name": "h100", "pool": "h100", "gres": {"nic": 2}}], gres={"lines": lines})
+    found = workers(cluster(pool), one, CATALOG)
+    assert gres_conf(one, found).splitlines() == ["NodeName=h100-[0-1] AutoDetect=off", *lines]

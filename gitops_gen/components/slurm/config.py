@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from gitops_gen.components.slurm.conf import merge_config, text_of
+from gitops_gen.components.slurm.gres_conf import gres_conf
 from gitops_gen.components.slurm.scripts import health_check_config, plugstack
 from gitops_gen.components.slurm.settings import Config, Partition, SlurmSettings, Value
 from gitops_gen.components.slurm.workers import Worker
@@ -85,7 +86,7 @@ def _derived(settings: SlurmSettings, found: Sequence[Worker]) -> Iterator[Keywo
 def _gres_types(found: Sequence[Worker]) -> Iterator[Keyword]:
     names = dict.fromkeys(item.name for worker in found for item in worker.gres)
     if names:
-        yield _key("GresTypes", ",".join(names), *_pools(found), _DROPPED)
+        yield _key("GresTypes", ",".join(names), *_pools(found), *_further(found), _DROPPED)
 
 
 def _accounting(settings: SlurmSettings, found: Sequence[Worker]) -> Iterator[Keyword]:
@@ -190,7 +191,7 @@ def node_conf(worker: Worker) -> tuple[Keyword, ...]:
         found["Features"] = _key("Features", ",".join(item.features), from_spec(*own, "features"))
     if worker.gres:
         gres = ",".join(str(one) for one in worker.gres)
-        found["Gres"] = _key("Gres", gres, *_pools([worker]))
+        found["Gres"] = _key("Gres", gres, *_pools([worker]), *_further([worker]))
     if item.weight is not None:
         found["Weight"] = _key("Weight", str(item.weight), from_spec(*own, "weight"))
     for name, given in item.config.items():
@@ -220,44 +221,6 @@ def cgroup_conf(settings: SlurmSettings) -> str:
     return _lines(f"{name}={text}" for name, text in merge_config(base, settings.cgroup).items())
 
 
-def gres_conf(settings: SlurmSettings, found: Sequence[Worker]) -> str:
-    """Return gres.conf, empty where no node has GRES.
-
-    One `AutoDetect` line serves a cluster whose devices are all found alike; otherwise each node
-    set has its own, by the names of its nodes. Devices that nothing detects are counted.
-    """
-    bearers = [worker for worker in found if worker.gres]
-    detected = {worker.name: detection(settings, worker) for worker in bearers}
-    methods = {method for method in detected.values() if method}
-    lines: list[str] = []
-    if len(methods) == 1 and all(detected.values()):
-        lines.append(f"AutoDetect={methods.pop()}")
-    else:
-        for worker in bearers:
-            method = detected[worker.name]
-            if method:
-                lines.append(f"NodeName={worker.hosts} AutoDetect={method}")
-            else:
-                lines += [_counted(worker, item.name, item.type, item.count) for item in worker.gres]
-    return _lines((*lines, *settings.gres.lines))
-
-
-def detection(settings: SlurmSettings, worker: Worker) -> str:
-    """Return how slurmd finds the devices of a node set; empty where they are only counted."""
-    if worker.accelerator is None or worker.accelerator.vendor == "google":
-        return ""
-    if settings.gres.auto_detect is not None:
-        return settings.gres.auto_detect
-    if worker.accelerator.vendor == "amd":
-        return "rsmi"
-    return "nvml" if worker.mig else "nvidia"
-
-
-def _counted(worker: Worker, name: str, kind: str, count: int) -> str:
-    typed = f" Type={kind}" if kind else ""
-    return f"NodeName={worker.hosts} Name={name}{typed} Count={count}"
-
-
 def topology_yaml(topologies: Sequence[Mapping[str, Any]]) -> str:
     """Return topology.yaml, a list of topologies in the order of the spec."""
     items = (emit(item).splitlines() for item in topologies)
@@ -277,8 +240,14 @@ def _pools(found: Sequence[Worker]) -> tuple[Origin, ...]:
         dict.fromkeys(
             from_spec("nodePools", worker.pool_index, "tpu" if worker.pool.tpu else "gpu")
             for worker in found
-            if worker.gres
+            if worker.devices_of_jobs
         )
+    )
+
+
+def _further(found: Sequence[Worker]) -> tuple[Origin, ...]:
+    return tuple(
+        from_spec(*OWN, "nodeSets", worker.index, "gres") for worker in found if worker.node_set.gres
     )
 
 
@@ -287,7 +256,7 @@ def files(settings: SlurmSettings, found: Sequence[Worker]) -> Iterator[tuple[st
     yield "cgroup.conf", cgroup_conf(settings), (from_spec(*OWN, "cgroup"), _CONFINED)
     gres = gres_conf(settings, found)
     if gres:
-        yield "gres.conf", gres, (from_spec(*OWN, "gres"), *_pools(found))
+        yield "gres.conf", gres, (from_spec(*OWN, "gres"), *_pools(found), *_further(found))
     plugins = plugstack(settings)
     if plugins is not None:
         yield "plugstack.conf", plugins, (from_spec(*OWN, "plugstack"), from_spec(*OWN, "pyxis"))

@@ -164,6 +164,7 @@ class NodeSet(Words, frozen=True, kw_only=True):
     features: tuple[str, ...] = ()
     weight: int | None = None
     gpus: int | None = None
+    gres: dict[str, int] = {}
     limits: Limits = Limits()
     ordinal_padding: int = 0
     pin_to_node: bool = False

@@ -54,6 +54,11 @@ class Worker(msgspec.Struct, frozen=True, kw_only=True):
         return self.node_set.name
 
     @property
+    def devices_of_jobs(self) -> tuple[Gres, ...]:
+        """GRES that follow from the pool's devices; what the spec adds is only counted."""
+        return tuple(item for item in self.gres if item.name not in self.node_set.gres)
+
+    @property
     def mig(self) -> bool:
         """Whether the GPUs of its nodes are cut into MIG instances."""
         return self.pool.gpu is not None and self.pool.gpu.mig is not None
@@ -68,7 +73,7 @@ class Worker(msgspec.Struct, frozen=True, kw_only=True):
         """Size of /dev/shm: what the node set says, else half of its memory where jobs span devices."""
         if self.node_set.shared_memory is not None:
             return self.node_set.shared_memory
-        several = sum(item.count for item in self.gres) > 1
+        several = sum(item.count for item in self.devices_of_jobs) > 1
         if self.memory is None or not (several or self.pool.fabric is not None):
             return None
         return f"{self.memory // 2}Mi"
@@ -123,7 +128,10 @@ def _worker(
         node_set=node_set,
         pool=pool,
         accelerator=accelerator,
-        gres=tuple(_gres(node_set, pool, accelerator, types)),
+        gres=(
+            *_gres(node_set, pool, accelerator, types),
+            *(Gres(name=name, count=count) for name, count in node_set.gres.items()),
+        ),
         devices=_devices(node_set, offered),
         networks=() if node_set.host_network or offered is None else offered.networks,
         cpus=_cpus(node_set, pool),

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gitops_gen.catalog.quantities import mebibytes, parse_memory
-from gitops_gen.components.slurm.config import detection
 from gitops_gen.components.slurm.context import Context
 from gitops_gen.components.slurm.finding import Finding
+from gitops_gen.components.slurm.gres_conf import detection
 from gitops_gen.components.slurm.objects import partitions_of
 from gitops_gen.components.slurm.settings import NodeSet, Scaling
 from gitops_gen.components.slurm.workers import Worker
