@@ -1,11 +1,13 @@
-"""Node sets and their pools in, what leaves nodes without work, pods without nodes or jobs without "
-"devices out."""
+"""Node sets and their pools in, what leaves nodes without work or pods without nodes or devices out."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gitops_gen.catalog.quantities import mebibytes, parse_memory
+from gitops_gen.components.slurm.conf import text_of
+from gitops_gen.components.slurm.conf.partitions import ALL
 from gitops_gen.components.slurm.config import detection
 from gitops_gen.components.slurm.context import Context
 from gitops_gen.components.slurm.finding import Finding
@@ -15,7 +17,9 @@ from gitops_gen.components.slurm.workers import Worker
 from gitops_gen.diagnostics import Path
 from gitops_gen.pools import allocatable_cores, allocatable_memory
 
-_DEFAULT = NodeSet(name="", pool="")
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)")
+_TPU_LABELS = ("cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology")
+"""What GKE's admission looks for in a pod that asks for google.com/tpu (GKE documentation on TPUs)."""
 
 
 def node_sets(context: Context) -> Iterator[Finding]:
@@ -40,8 +44,12 @@ def node_sets(context: Context) -> Iterator[Finding]:
                 hint="leave it out",
                 path=(*path, "features", item.features.index(item.name)),
             )
+        yield from _ssh(context, item, path)
     for worker in context.found:
         yield from _pool(worker)
+        yield from _selector(worker)
+        yield from _tpu(context, worker)
+        yield from _hardware(worker)
         yield from _gpus(worker)
         yield from _limits(worker)
         yield from _detected(context, worker)
@@ -78,6 +86,13 @@ def _strategy(item: NodeSet, path: Path) -> Iterator[Finding]:
             hint='write startTime: "2027-01-31T22:00:00Z" and duration: 4h',
             path=place,
         )
+    elif scheduled and strategy.duration is not None and _seconds(strategy.duration) < 60:
+        yield Finding(
+            code="slurm-update-strategy",
+            message=f"{strategy.duration} is too short: a reservation has a minute at least",
+            hint="write duration: 1m or more; draining takes as long as the longest job",
+            path=(*place, "duration"),
+        )
     given = {"startTime": strategy.start_time, "duration": strategy.duration}
     for field in (name for name, value in given.items() if value is not None and not scheduled):
         yield Finding(
@@ -93,6 +108,27 @@ def _strategy(item: NodeSet, path: Path) -> Iterator[Finding]:
             message=f"maxUnavailable belongs to a rolling update; with {strategy.type} nothing reads it",
             hint="write type: RollingUpdate, or leave it out",
             path=(*place, "maxUnavailable"),
+            on_key=True,
+        )
+
+
+def _seconds(duration: str) -> float:
+    units = {"h": 3600, "m": 60, "s": 1, "ms": 0.001}
+    return sum(float(number) * units[unit] for number, unit in _DURATION.findall(duration))
+
+
+def _ssh(context: Context, item: NodeSet, path: Path) -> Iterator[Finding]:
+    """pam_slurm_adopt finds the job of a session by the container that slurmd makes for each job."""
+    if not item.ssh or context.settings.controller.external is not None:
+        return
+    config = {name.lower(): text_of(value) for name, value in context.settings.controller.config.items()}
+    tracked = config.get("proctracktype", "proctrack/cgroup").lower()
+    if tracked != "proctrack/cgroup":
+        yield Finding(
+            code="slurm-ssh-adoption",
+            message=f"SSH adopts a session into its job by cgroups, and ProctrackType is {tracked}",
+            hint="leave ProctrackType out of controller.config, or `ssh` here",
+            path=(*path, "ssh"),
             on_key=True,
         )
 
@@ -116,6 +152,61 @@ def _pool(worker: Worker) -> Iterator[Finding]:
             hint="take `sharing` off the pool; MIG, or shards in slurm.conf, divide a GPU among jobs",
             path=path,
         )
+
+
+def _selector(worker: Worker) -> Iterator[Finding]:
+    given = worker.node_set.pod_spec.get("nodeSelector")
+    for label, value in given.items() if isinstance(given, dict) else ():
+        own = worker.pool.node_selector.get(label)
+        if own is not None and own != value:
+            yield Finding(
+                code="slurm-pool-left",
+                message=f'nodes of pool "{worker.pool.name}" have {label}: {own}, so that none is found',
+                hint="leave it out, or name another `pool`",
+                path=("nodeSets", worker.index, "podSpec", "nodeSelector", label),
+            )
+
+
+def _tpu(context: Context, worker: Worker) -> Iterator[Finding]:
+    """GKE admits pods with TPUs only where they name accelerator and topology of the slice."""
+    if worker.pool.tpu is None or context.spec.kubernetes.distribution != "gke":
+        return
+    given = worker.node_set.pod_spec.get("nodeSelector")
+    known = {*worker.pool.node_selector, *(given if isinstance(given, dict) else ())}
+    missing = [label for label in _TPU_LABELS if label not in known]
+    if missing:
+        yield Finding(
+            code="slurm-tpu-selector",
+            message=f"GKE admits a pod with TPUs only with {' and '.join(missing)} in its nodeSelector",
+            hint=f'add it to nodeSelector of pool "{worker.pool.name}", such as '
+            "{cloud.google.com/gke-tpu-accelerator: tpu-v5-lite-podslice, "
+            "cloud.google.com/gke-tpu-topology: 2x4}",
+            path=("nodeSets", worker.index, "pool"),
+        )
+
+
+def _hardware(worker: Worker) -> Iterator[Finding]:
+    """A node that registers with less than its line says is drained as invalid."""
+    machine, config = worker.pool.machine, worker.node_set.config
+    if machine is None:
+        return
+    cores = machine.sockets * machine.cores_per_socket
+    there = {
+        "cpus": cores * machine.threads_per_core,
+        "sockets": machine.sockets,
+        "corespersocket": machine.cores_per_socket,
+        "threadspercore": machine.threads_per_core,
+    }
+    for name, value in config.items():
+        most = there.get(name.lower())
+        if most is not None and isinstance(value, int) and value > most:
+            yield Finding(
+                code="slurm-node-above-machine",
+                message=f'{name}={value} is more than a node of pool "{worker.pool.name}" has ({most}): '
+                "it registers as invalid and gets no jobs",
+                hint="leave it out: slurmd finds its hardware by itself",
+                path=("nodeSets", worker.index, "config", name),
+            )
 
 
 def _gpus(worker: Worker) -> Iterator[Finding]:
@@ -239,8 +330,12 @@ def _numbers(context: Context) -> Iterator[Finding]:
 def _unused(context: Context) -> Iterator[Finding]:
     if context.settings.controller.external is not None:
         return
+    named = {item.name for item in context.settings.node_sets}
+    misnamed = any(
+        name not in (*named, ALL) for item in context.settings.partitions for name in item.node_sets
+    )
     for worker in context.found:
-        if not partitions_of(context, worker):
+        if not misnamed and not partitions_of(context, worker):
             yield Finding(
                 code="slurm-node-set-unused",
                 level="warning",
@@ -258,8 +353,9 @@ def _unused(context: Context) -> Iterator[Finding]:
             path=(),
             on_key=True,
         )
+    known = {pool.name for pool in context.spec.node_pools}
     for pool in context.spec.node_pools:
-        if pool.use == "slurm" and pool.name not in taken and taken:
+        if pool.use == "slurm" and pool.name not in taken and taken and taken <= known:
             yield Finding(
                 code="slurm-pool-unused",
                 level="warning",
