@@ -109,9 +109,9 @@ def _external(context: Context) -> Iterator[Finding]:
     for path in dropped:
         yield Finding(
             code="slurm-external-controller",
-            message=f"slurmctld runs outside: its configuration is kept there, and {path[-1]} would "
-            "be dropped",
-            hint="leave it out here, and write it into the slurm.conf of that slurmctld",
+            message="slurmctld runs outside: its configuration is kept there, and "
+            f"{'.'.join(map(str, path))} would be dropped",
+            hint="leave it out here, and configure it where slurmctld runs",
             path=path,
             on_key=True,
         )
@@ -219,8 +219,8 @@ def _rest_api(context: Context) -> Iterator[Finding]:
         yield Finding(
             code="slurm-rest-api-budget",
             level="warning",
-            message=f"{wanted.replicas} pods of which {budget.min_available} must stay: "
-            "a node with one of them can never be drained",
+            message=f"{budget.min_available} of {wanted.replicas} must stay: a node with a pod of slurmrestd "
+            "can never be drained",
             hint=f"write replicas: {(budget.min_available or 0) + 1}, or maxUnavailable: 1",
             path=("restApi", "disruptionBudget", "minAvailable"),
         )
@@ -230,16 +230,16 @@ def _sssd(context: Context) -> Iterator[Finding]:
     settings = context.settings
     if settings.sssd is not None:
         return
-    users: list[tuple[str, Path]] = [("logins", ("logins",))] if settings.logins else []
+    users: list[tuple[str, Path]] = [("the logins", ("logins",))] if settings.logins else []
     users += [
-        (f'SSH to node set "{item.name}"', ("nodeSets", index, "ssh"))
+        (f'node set "{item.name}"', ("nodeSets", index, "ssh"))
         for index, item in enumerate(settings.node_sets)
         if item.ssh
     ]
     for who, path in users:
         yield Finding(
             code="slurm-sssd-missing",
-            message=f"{who} need to know the users, and nothing says where they come from",
+            message=f"nothing says where the users of {who} come from",
             hint="write sssd: {secretRef: {name: sssd-conf, key: sssd.conf}} and make that Secret",
             path=path,
             on_key=True,

@@ -11,6 +11,7 @@ from gitops_gen.components.slurm.conf.partitions import ALL
 from gitops_gen.components.slurm.config import detection
 from gitops_gen.components.slurm.context import Context
 from gitops_gen.components.slurm.finding import Finding
+from gitops_gen.components.slurm.images import image
 from gitops_gen.components.slurm.objects import partitions_of
 from gitops_gen.components.slurm.settings import NodeSet, Scaling
 from gitops_gen.components.slurm.workers import Worker
@@ -53,6 +54,7 @@ def node_sets(context: Context) -> Iterator[Finding]:
         yield from _gpus(worker)
         yield from _limits(worker)
         yield from _detected(context, worker)
+    yield from _hosts(context)
     yield from _numbers(context)
     yield from _unused(context)
 
@@ -214,10 +216,11 @@ def _gpus(worker: Worker) -> Iterator[Finding]:
     if wanted is None:
         return
     if gpu is None or gpu.mig is not None or wanted > gpu.count:
-        there = "no GPUs" if gpu is None else f"{gpu.count} GPUs" if gpu.mig is None else "MIG instances"
+        there = "no GPUs" if gpu is None else f"{gpu.count} GPUs"
+        there = there if gpu is None or gpu.mig is None else "MIG instances and no whole GPUs"
         yield Finding(
             code="slurm-gpus-not-there",
-            message=f'each node of pool "{worker.pool.name}" has {there}, of which {wanted} cannot be taken',
+            message=f'each node of pool "{worker.pool.name}" has {there}, and {wanted} are asked for',
             hint="leave `gpus` out: Slurm gets what the pool has",
             path=path,
         )
@@ -235,12 +238,13 @@ def _limits(worker: Worker) -> Iterator[Finding]:
     path: Path = ("nodeSets", worker.index)
     limits, machine = worker.node_set.limits, worker.pool.machine
     if worker.cpus is None or worker.memory is None:
+        parts = (("how many processors", worker.cpus), ("how much memory", worker.memory))
+        unknown = " and ".join(what for what, given in parts if given is None)
         yield Finding(
             code="slurm-limits-unknown",
             level="warning",
-            message=f'nothing says what a node of pool "{worker.pool.name}" has, so that Slurm offers '
-            "all of it "
-            "to jobs, the share of kubelet and DaemonSets among it",
+            message=f'nothing says {unknown} Slurm gets of a node of pool "{worker.pool.name}", so that it '
+            "offers all to jobs, the share of kubelet and DaemonSets among it",
             hint="describe `machine` with `machine.reserved` at the pool, or write `limits` here",
             path=path,
         )
@@ -287,23 +291,69 @@ def _limits(worker: Worker) -> Iterator[Finding]:
 
 
 def _detected(context: Context, worker: Worker) -> Iterator[Finding]:
-    if not worker.mig or context.settings.gres.lines:
+    """A node whose slurmd finds fewer devices than its line says is drained."""
+    method = detection(context.settings, worker)
+    if not worker.gres or not method or context.settings.gres.lines:
         return
-    if detection(context.settings, worker) == "nvidia":
-        reason = "AutoDetect=nvidia sees whole GPUs only"
-    elif context.settings.images.profile in (None, "slinky") and worker.node_set.image is None:
-        reason = "SchedMD's images are built without NVML, which is what finds MIG instances"
-    else:
+    found = _undetected(context, worker, method)
+    if found is None:
         return
+    reason, way_out = found
     yield Finding(
-        code="slurm-mig-detection",
+        code="slurm-mig-detection" if worker.mig else "slurm-gpu-detection",
         level="warning",
         message=f'{reason}: the nodes would register without the GRES of pool "{worker.pool.name}" '
         "and be drained",
-        hint="use an image of slurmd with NVML, or describe the instances by gres.lines with "
+        hint=f"{way_out}, or describe the {'instances' if worker.mig else 'GPUs'} by gres.lines with "
         "NodeName and File",
         path=("nodeSets", worker.index, "pool"),
     )
+
+
+def _undetected(context: Context, worker: Worker, method: str) -> tuple[str, str] | None:
+    """Return why slurmd would not find the GPUs, and the way out."""
+    accelerator = worker.accelerator
+    amd = accelerator is not None and accelerator.vendor == "amd"
+    library = "the SMI library of ROCm" if amd else "NVML"
+    if method == "off":
+        return "AutoDetect=off finds nothing", "leave gres.autoDetect out"
+    if amd != (method == "rsmi"):
+        return (
+            f"AutoDetect={method} looks for GPUs of another maker",
+            "leave gres.autoDetect out, so that each pool has what finds its own",
+        )
+    if method == "nvidia" and worker.mig:
+        return (
+            "AutoDetect=nvidia sees whole GPUs only",
+            f"leave gres.autoDetect out and use an image of slurmd with {library}",
+        )
+    plain = context.data["images"]["profiles"]["slinky"]["repository"]
+    if method != "nvidia" and image(context, "slurmd", worker.node_set.image).upstream.startswith(
+        f"{plain}/"
+    ):
+        what = f"which is what finds {'MIG instances' if worker.mig else 'the GPUs'}"
+        return (
+            f"SchedMD's images are built without {library}, {what}",
+            f"use an image of slurmd with {library}",
+        )
+    return None
+
+
+def _hosts(context: Context) -> Iterator[Finding]:
+    """gres.conf names the nodes of each set where one line cannot serve all of them."""
+    bearers = [worker for worker in context.found if worker.gres]
+    methods = {detection(context.settings, worker) for worker in bearers}
+    if len(methods) < 2 and "" not in methods:
+        return
+    for worker in bearers:
+        if worker.node_set.mode == "DaemonSet" and not worker.hosts:
+            yield Finding(
+                code="slurm-hosts-unknown",
+                message=f'gres.conf tells the devices of "{worker.name}" by the names of its nodes: '
+                "as a DaemonSet it has those of Kubernetes, and nothing says them",
+                hint=f'write nodeNames at pool "{worker.pool.name}", or mode: StatefulSet',
+                path=("nodeSets", worker.index, "mode"),
+            )
 
 
 # --- numbers -----------------------------------------------------------------------------------
@@ -317,12 +367,15 @@ def _numbers(context: Context) -> Iterator[Finding]:
         whole = worker.node_set.mode == "DaemonSet"
         wanted[worker.pool.name] = before + (worker.pool.nodes if whole else worker.most)
         if before <= worker.pool.nodes < wanted[worker.pool.name]:
-            others = f", and {before} are taken by the sets above" if before else ""
+            others = f", of which the sets above take {before}" if before else ""
+            left = worker.pool.nodes - before
             yield Finding(
                 code="slurm-pool-too-small",
-                message=f'{worker.most} workers need as many nodes: pool "{worker.pool.name}" has '
-                f"{worker.pool.nodes}{others}",
-                hint=f"write at most {worker.pool.nodes - before}, or more `nodes` at the pool",
+                message=f'each worker takes a node: node set "{worker.name}" has up to {worker.most}, '
+                f'and pool "{worker.pool.name}" has {worker.pool.nodes}{others}',
+                hint=f"write at most {left}, or more `nodes` at the pool"
+                if left
+                else "give the sets above fewer `replicas`, or write more `nodes` at the pool",
                 path=("nodeSets", worker.index, *(() if worker.node_set.replicas is None else ("replicas",))),
             )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from gitops_gen.components.slurm.context import Context
 from gitops_gen.components.slurm.finding import Finding
@@ -98,6 +98,9 @@ _SETTLED_OF_SETS = {
 }
 _MADE = set(RESERVED_NAMES) - {"bootstrap", "dev", "enroot", "health-check", "shm"}
 """Volumes of node sets and logins that operator and chart make by themselves."""
+_USUAL: Mapping[str, Json] = {"loginsetDefaults.service.port": 22}
+"""What the operator takes where the chart shows no default."""
+_NOTHING: tuple[Json, ...] = (None, "", [], {})
 _DEFAULTS = {"nodesets": "nodesetDefaults", "loginsets": "loginsetDefaults"}
 _NO_NULL = {
     *("priorityClass", "slurmKey", "jwtKey", "jwksKeys", "controller", "restapi", "accounting", "sssd"),
@@ -295,19 +298,27 @@ def _settled(context: Context, ours: Object, path: Path, value: Json) -> Finding
     place = _place(path)
     if place is None:
         return None
-    mine = _at(ours, path)
-    if mine is None:
-        entry = context.facts.chart_keys("slurm", context.part.version).keys.get(_chart_key(path), {})
-        mine = entry.get("default")
-    return None if value == mine else _contradiction(path, value, mine, place)
+    derived = _at(ours, path)
+    if derived is None and path[0] in _DEFAULTS:
+        derived = _at(ours, (_DEFAULTS[str(path[0])], *path[2:]))
+    if derived is not None:
+        return (
+            None
+            if value == derived
+            else _contradiction(path, value, f"{_word(derived)} follows from the spec", place)
+        )
+    entry = context.facts.chart_keys("slurm", context.part.version).keys.get(_chart_key(path), {})
+    usual = _USUAL.get(_chart_key(path), entry.get("default"))
+    left = f"the spec leaves it at {_word(usual)}" if usual not in _NOTHING else "the spec says nothing of it"
+    return None if value == usual else _contradiction(path, value, left, place)
 
 
-def _contradiction(path: Path, value: Json, mine: Json, place: str) -> Finding:
+def _contradiction(path: Path, value: Json, instead: str, place: str) -> Finding:
     own = place if place.startswith("components.") else f"components.slurm.{place}"
     return _finding(
         "values-contradict-spec",
-        f"values.{format_path(path)} is {_word(value)}, but {_word(mine)} follows from the spec, and checks "
-        "and other parts of the tree go by that",
+        f"values.{format_path(path)} is {_word(value)}, but {instead}, and checks and other parts of the "
+        "tree go by that",
         f"say it under spec.{own}, and leave it out here",
         path,
         on_key=False,
@@ -354,14 +365,17 @@ def _devices(context: Context, ours: Object, path: Path, value: Json) -> Finding
     else:
         return None
     mine = _at(ours, path)
-    return None if value == mine else _contradiction(path, value, mine, place)
+    said = "the spec says nothing of it" if mine is None else f"{_word(mine)} follows from the spec"
+    return None if value == mine else _contradiction(path, value, said, place)
 
 
 def _selector(context: Context, ours: Object, path: Path, value: Json) -> Finding | None:
     if path[0] != "nodesets" or path[2:4] != ("podSpec", "nodeSelector") or len(path) < 5:
         return None
     mine = _at(ours, path)
-    return None if mine in (None, value) else _contradiction(path, value, mine, "nodeSets[].pool")
+    if mine in (None, value):
+        return None
+    return _contradiction(path, value, f"{_word(mine)} follows from the spec", "nodeSets[].pool")
 
 
 # --- lists -------------------------------------------------------------------------------------
@@ -436,12 +450,15 @@ def _at(values: Any, path: Path) -> Json:
     found = values
     for part in path:
         found = found.get(part) if isinstance(found, dict) else None
-    return found  # type: ignore[no-any-return]
+    return cast(Json, found)
 
 
 def _word(value: Json) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if value in (None, "", [], {}):
+    if value in _NOTHING:
         return "nothing"
+    if isinstance(value, list):
+        plain = not any(isinstance(item, (dict, list)) for item in value)
+        return f"[{', '.join(map(str, value))}]" if plain else f"a list of {len(value)}"
     return f'"{value}"' if isinstance(value, str) else str(value)
