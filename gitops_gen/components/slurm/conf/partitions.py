@@ -209,7 +209,7 @@ def _preemption(inputs: Inputs, item: Partition) -> Iterator[Finding]:
         yield fault(
             "slurm-partition-preempt",
             f"preemptMode {mode} has no effect: PreemptType is {kind or 'not set'}",
-            "write PreemptType: preempt/partition_prio and PreemptMode in controller.config",
+            "write PreemptType: preempt/partition_prio and PreemptMode: REQUEUE in controller.config",
             "preemptMode",
         )
     elif mode == "SUSPEND" and "gang" not in inputs.words("PreemptMode"):

@@ -200,11 +200,11 @@ def _hardware(worker: Worker) -> Iterator[Finding]:
         "threadspercore": machine.threads_per_core,
     }
     for name, value in config.items():
-        most = there.get(name.lower())
-        if most is not None and isinstance(value, int) and value > most:
+        most, text = there.get(name.lower()), text_of(value)
+        if most is not None and text.isdecimal() and int(text) > most:
             yield Finding(
                 code="slurm-node-above-machine",
-                message=f'{name}={value} is more than a node of pool "{worker.pool.name}" has ({most}): '
+                message=f'{name}={text} is more than a node of pool "{worker.pool.name}" has ({most}): '
                 "it registers as invalid and gets no jobs",
                 hint="leave it out: slurmd finds its hardware by itself",
                 path=("nodeSets", worker.index, "config", name),

@@ -92,6 +92,7 @@ _SETTLED_OF_SETS = {
         "service.spec.type": "logins[].service.type",
         "service.spec.loadBalancerSourceRanges": "logins[].service.sourceRanges",
         "service.spec.loadBalancerClass": "logins[].service.loadBalancerClass",
+        "service.metadata.annotations": "logins[].service.annotations",
         "service.port": "logins[].service.port",
         "service.nodePort": "logins[].service.nodePort",
     },
@@ -105,7 +106,7 @@ _DEFAULTS = {"nodesets": "nodesetDefaults", "loginsets": "loginsetDefaults"}
 _NO_NULL = {
     *("priorityClass", "slurmKey", "jwtKey", "jwksKeys", "controller", "restapi", "accounting", "sssd"),
     *("vendor", "vendor.google", "controller.slurmctld", "restapi.slurmrestd", "nodesetDefaults"),
-    *("loginsetDefaults", "nodesets", "loginsets", "partitions"),
+    "loginsetDefaults",
     *("nodesets.*", "nodesets.*.slurmd", "nodesets.*.logfile"),
     *("loginsets.*", "loginsets.*.login", "loginsets.*.service", "partitions.*"),
 }
@@ -141,7 +142,7 @@ def _first(context: Context, ours: Object, path: Path, value: Json) -> Finding |
     """Return the one thing to say about a raw value, the most telling first."""
     if value == {} or _unknown_set(ours, path):
         return None
-    for check in (_absent, _text, _keys, _port, _no_rest_api, _file, _keyword, _settled, _devices, _selector):
+    for check in _CHECKS:
         found = check(context, ours, path, value)
         if found is not None:
             return found
@@ -192,19 +193,23 @@ def _strangers(ours: Object, values: Mapping[str, Json]) -> Iterator[Finding]:
 
 
 def _unknown_set(ours: Object, path: Path) -> bool:
-    return len(path) > 1 and path[0] in _SETS and not isinstance(_at(ours, path[:2]), dict)
+    return path[0] in _SETS and not isinstance(_at(ours, path[:2]), dict)
 
 
 # --- one value ---------------------------------------------------------------------------------
 
 
 def _absent(context: Context, ours: Object, path: Path, value: Json) -> Finding | None:
-    if value is not None or _pattern(path) not in _NO_NULL:
+    if value is not None:
+        return None
+    derived = _at(ours, path) is not None and _place(path) is None
+    if not derived and _pattern(path) not in _NO_NULL:
         return None
     return _finding(
         "slurm-overlay-null",
-        f"null takes {format_path(path)} away, which the chart or the spec cannot do without",
-        "leave it out, or write the keys below it that should differ",
+        f"null takes {format_path(path)} away, which "
+        + ("follows from the spec" if derived else "the chart cannot do without"),
+        "leave it out here",
         path,
     )
 
@@ -212,12 +217,13 @@ def _absent(context: Context, ours: Object, path: Path, value: Json) -> Finding 
 def _text(context: Context, ours: Object, path: Path, value: Json) -> Finding | None:
     text = str(path[-1])
     table = _TEXTS.get(text)
-    if table is None or not value or f"{_pattern(path[:-1])}.{table}" not in _KEYWORDS:
+    field = _KEYWORDS.get(f"{_pattern(path[:-1])}.{table}")
+    if field is None or not value:
         return None
     return _finding(
         "slurm-overlay-text",
         f"the chart takes either {text} or {table}: all that the tree writes would be dropped",
-        f"write keywords into `{_KEYWORDS[f'{_pattern(path[:-1])}.{table}']}` of the spec",
+        f"write keywords into `{field}` of the spec",
         path,
     )
 
@@ -265,7 +271,7 @@ def _no_rest_api(context: Context, ours: Object, path: Path, value: Json) -> Fin
 
 def _file(context: Context, ours: Object, path: Path, value: Json) -> Finding | None:
     field = _FILES.get(str(path[0]))
-    if field is None or value is None or len(path) == 1:
+    if field is None or value is None:
         return None
     return _unchecked(path, "nobody checks a file of the raw values", f"write it under `{field}` of the spec")
 
@@ -331,31 +337,32 @@ def _place(path: Path) -> str | None:
         found = _SETTLED.get(_pattern(path[:size]))
         if found is not None:
             return found
-    section = _section(path)
-    below = path[2:] if path[0] in _SETTLED_OF_SETS else path[1:]
+    section, below = _in_set(path)
     fields = _SETTLED_OF_SETS.get(section, {})
-    return next((fields[name] for name in _prefixes(below) if name in fields), None)
+    names = (".".join(map(str, below[:size])) for size in range(len(below), 0, -1))
+    return next((fields[name] for name in names if name in fields), None)
 
 
-def _prefixes(path: Path) -> Iterator[str]:
-    for size in range(len(path), 0, -1):
-        yield ".".join(map(str, path[:size]))
-
-
-def _section(path: Path) -> str:
-    return next((name for name, defaults in _DEFAULTS.items() if path[0] in (name, defaults)), "")
+def _in_set(path: Path) -> tuple[str, Path]:
+    """Return the kind of set that a raw value is about, by itself or by the defaults, and the path in it."""
+    for section, defaults in _DEFAULTS.items():
+        if path[0] == section:
+            return section, path[2:]
+        if path[0] == defaults:
+            return section, path[1:]
+    return "", ()
 
 
 def _chart_key(path: Path) -> str:
     """Return what the chart's facts call a key: sets have the keys of their defaults."""
-    if path[0] in _DEFAULTS and len(path) > 1:
-        return ".".join((_DEFAULTS[str(path[0])], *map(str, path[2:])))
-    return ".".join(map(str, path))
+    section, below = _in_set(path)
+    return ".".join(map(str, (_DEFAULTS[section], *below) if section else path))
 
 
 def _devices(context: Context, ours: Object, path: Path, value: Json) -> Finding | None:
     """Limits decide GRES, cores and memory of a node; what Slurm does not count is free."""
-    if _section(path) != "nodesets" or "resources" not in path or "slurmd" not in path:
+    section, below = _in_set(path)
+    if section != "nodesets" or below[:2] != ("slurmd", "resources"):
         return None
     name = str(path[-1])
     if name in ("cpu", "memory"):
@@ -369,13 +376,32 @@ def _devices(context: Context, ours: Object, path: Path, value: Json) -> Finding
     return None if value == mine else _contradiction(path, value, said, place)
 
 
-def _selector(context: Context, ours: Object, path: Path, value: Json) -> Finding | None:
-    if path[0] != "nodesets" or path[2:4] != ("podSpec", "nodeSelector") or len(path) < 5:
-        return None
+def _derived(context: Context, ours: Object, path: Path, value: Json) -> Finding | None:
+    """Whatever else follows from the spec has no field of its own that would say something different."""
     mine = _at(ours, path)
-    if mine in (None, value):
+    if mine is None or isinstance(mine, (dict, list)) or value == mine:
         return None
-    return _contradiction(path, value, f"{_word(mine)} follows from the spec", "nodeSets[].pool")
+    return _finding(
+        "values-contradict-spec",
+        f"values.{format_path(path)} is {_word(value)}, but {_word(mine)} follows from the spec",
+        "leave it out here",
+        path,
+        on_key=False,
+    )
+
+
+_CHECKS = (
+    _absent,
+    _text,
+    _keys,
+    _port,
+    _no_rest_api,
+    _file,
+    _keyword,
+    _settled,
+    _devices,
+    _derived,
+)
 
 
 # --- lists -------------------------------------------------------------------------------------
@@ -441,7 +467,7 @@ def _item(item: Json) -> str:
 
 def _pattern(path: Path) -> str:
     """Return a path with `*` for the name of a set or partition."""
-    if len(path) > 1 and path[0] in _SETS:
+    if path and path[0] in _SETS:
         return ".".join((str(path[0]), "*", *map(str, path[2:])))
     return ".".join(map(str, path))
 
