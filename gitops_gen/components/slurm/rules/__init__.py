@@ -60,7 +60,8 @@ def _findings(context: Context) -> Iterator[Finding]:
         yield from _configuration(context)
     yield from storage.findings(settings)
     yield from scripts.findings(settings, dcgm_priority=priority)
-    yield from sacctmgr.findings(settings)
+    if settings.accounting.enabled:
+        yield from sacctmgr.findings(settings)
 
 
 def _configuration(context: Context) -> Iterator[Finding]:

@@ -37,7 +37,8 @@ def images(context: Context) -> Iterator[Finding]:
             continue
         yield from _image(context, image(context, part), part, path)
     for given, part, path in (*_of_node_sets(context), *_of_logins(context)):
-        yield from _image(context, image(context, part, given), part, path)
+        if given.repository or not image(context, part).missing:
+            yield from _image(context, image(context, part, given), part, path)
     yield from _skew(context)
 
 
@@ -59,7 +60,9 @@ def _image(context: Context, chosen: Chosen, part: str, path: Path) -> Iterator[
         yield Finding(
             code="slurm-image-missing",
             message=f"nothing says which image {part} runs: profile {profile} has none of its own",
-            hint=f"write images.{part}: {{repository: …, tag: …}}",
+            hint=f"write images.{part}: {{repository: …, tag: …}}"
+            if path[0] == "images"
+            else "write its tag or its digest here",
             path=path,
             on_key=path == ("images",),
         )
@@ -158,7 +161,7 @@ def _skew(context: Context) -> Iterator[Finding]:
 def _tagged(context: Context) -> Iterator[tuple[str, Image | None, Path]]:
     for part in used_parts(context):
         given = getattr(context.settings.images, part)
-        if given is not None and given.tag is not None and part not in ("slurmctld", "sidecar"):
+        if given is not None and part != "sidecar":
             yield part, None, ("images", part)
     for given, part, path in (*_of_node_sets(context), *_of_logins(context)):
         if given.tag is not None:
