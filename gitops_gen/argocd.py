@@ -20,6 +20,7 @@ from gitops_gen.model import (
     Object,
     ObjectIdentity,
     Origin,
+    OwnChart,
     Plan,
     Pruning,
     Setting,
@@ -36,6 +37,7 @@ from gitops_gen.permitted import ANY_NAME
 from gitops_gen.traced import collect, put
 
 VALUES_REF = "values"
+CHART_FOLDER = "chart"
 _FINALIZER = "resources-finalizer.argocd.argoproj.io"
 _SERVER_SIDE = from_fact("argocd: ServerSideApply needs ServerSideDiff, or CRD defaults drift for ever")
 _PROJECT_WAVE = "-100"
@@ -255,6 +257,8 @@ def _source(source: Source, app: Application, spec: ClusterSpec) -> Iterator[lis
             yield list(_helm(source, app, spec))
             if source.values.data:
                 yield [*_git(spec), put("ref", VALUES_REF, from_rule("the values file lies in Git"))]
+        case OwnChart():
+            yield list(_own_chart(source, app, spec))
         case KustomizeSource():
             yield list(_kustomize(source, app))
         case DirectorySource():
@@ -291,6 +295,29 @@ def _helm(source: HelmSource, app: Application, spec: ClusterSpec) -> Iterator[S
     if source.values.data:
         file = f"${VALUES_REF}/{app_folder(spec, app)}/values.yaml"
         yield put("helm.valueFiles", [file], from_spec("gitops", "path"))
+    yield from _rendered_for(source, app, spec)
+    if source.skip_crds:
+        yield put("helm.skipCrds", True, from_rule("the CRDs have an Application of their own"))
+    yield put("helm.skipTests", True, from_rule("test hooks are no part of a sync"))
+
+
+def _own_chart(source: OwnChart, app: Application, spec: ClusterSpec) -> Iterator[Setting]:
+    yield from _git(spec)
+    copied = from_rule(f"the chart {source.name} of gitops-gen is copied into the tree")
+    yield put("path", f"{app_folder(spec, app)}/{CHART_FOLDER}", copied)
+    yield put(
+        "helm.releaseName",
+        source.release_name,
+        from_rule("a release name of its own, so that renaming the app renames no object"),
+    )
+    if source.values.data:
+        yield put("helm.valueFiles", ["../values.yaml"], from_rule("the values lie beside the chart"))
+    yield from _rendered_for(source, app, spec)
+    yield put("helm.skipTests", True, from_rule("test hooks are no part of a sync"))
+
+
+def _rendered_for(source: HelmSource | OwnChart, app: Application, spec: ClusterSpec) -> Iterator[Setting]:
+    """Yield what a chart believes to know of the cluster, so that everybody renders the same bytes."""
     yield put("helm.kubeVersion", kube_version(spec), from_spec("kubernetes", "version"))
     if source.api_versions:
         yield put(
@@ -298,9 +325,6 @@ def _helm(source: HelmSource, app: Application, spec: ClusterSpec) -> Iterator[S
             list(source.api_versions),
             from_fact(f"{app.component}: APIs that the chart asks for"),
         )
-    if source.skip_crds:
-        yield put("helm.skipCrds", True, from_rule("the CRDs have an Application of their own"))
-    yield put("helm.skipTests", True, from_rule("test hooks are no part of a sync"))
 
 
 def kube_version(spec: ClusterSpec) -> str:
@@ -459,13 +483,13 @@ def _cluster(spec: ClusterSpec) -> Object:
 
 
 def _source_repos(plan: Plan) -> list[str]:
-    charts = {
+    theirs = {
         source.repo_url
         for app in plan.applications
         for source in app.sources
-        if not isinstance(source, DirectorySource)
+        if isinstance(source, HelmSource | KustomizeSource)
     }
-    return sorted({plan.spec.gitops.repo_url, *charts})
+    return sorted({plan.spec.gitops.repo_url, *theirs})
 
 
 def _namespaces(plan: Plan) -> list[str]:
@@ -484,6 +508,7 @@ def _permitted(plan: Plan) -> Iterator[ObjectIdentity]:
     yield from plan.permitted
     for app in plan.applications:
         yield from objects(app)
+        yield from app.permits
 
 
 def _sync_windows(spec: ClusterSpec) -> Iterator[Object]:

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from gitops_gen import __version__
 from gitops_gen.diagnostics import Diagnostic, Path, Position
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
@@ -475,6 +476,21 @@ class KustomizeSource(msgspec.Struct, frozen=True, kw_only=True):
     objects: tuple[ObjectIdentity, ...] = ()
 
 
+class OwnChart(msgspec.Struct, frozen=True, kw_only=True):
+    """A chart of ours, copied into the tree as the app's `chart/` folder (D37).
+
+    `name` is its folder below `charts/`; its version is that of gitops-gen. `objects` are the
+    identities of what it makes with these values, which whoever plans it knows. An app has one chart.
+    """
+
+    name: str
+    release_name: str
+    values: Traced
+    objects: tuple[ObjectIdentity, ...]
+    version: str = __version__
+    api_versions: tuple[str, ...] = ()
+
+
 class DirectorySource(msgspec.Struct, frozen=True, kw_only=True):
     """The app's own `manifests/` folder: one object per file, `<kind>-<name>.yaml`."""
 
@@ -488,7 +504,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     cluster_scoped: bool = False
 
 
-Source = HelmSource | KustomizeSource | DirectorySource
+Source = HelmSource | OwnChart | KustomizeSource | DirectorySource
 
 
 class Deletion(StrEnum):
@@ -565,7 +581,9 @@ class Application(msgspec.Struct, frozen=True, kw_only=True):
     `wave` orders apps of one stack. `namespaces` are made by the namespaces app. `state` is
     what may not change silently, as `{spec path: value}`. `notes` and `commands` go into the
     tree's README. `keeps_ignored` says that a sync leaves ignored fields as they are in the cluster;
-    without it they are ignored in comparisons alone, and each sync writes ours (D25).
+    without it they are ignored in comparisons alone, and each sync writes ours (D25). `permits` are
+    objects that the app no longer makes and Argo CD must still prune (D17); a namespaced one
+    permits its whole namespace.
     """
 
     name: str
@@ -585,6 +603,7 @@ class Application(msgspec.Struct, frozen=True, kw_only=True):
     state: Mapping[str, Json] = {}
     notes: tuple[str, ...] = ()
     commands: tuple[CommandBlock, ...] = ()
+    permits: tuple[ObjectIdentity, ...] = ()
     origins: tuple[Origin, ...] = ()
 
     @property

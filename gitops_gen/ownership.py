@@ -8,7 +8,7 @@ import msgspec
 
 from gitops_gen import argocd
 from gitops_gen.diagnostics import Diagnostic, Path, Position, Severity
-from gitops_gen.model import Application, ClusterSpec, DirectorySource, ObjectIdentity, Origin, Plan
+from gitops_gen.model import Application, ClusterSpec, DirectorySource, ObjectIdentity, Origin, OwnChart, Plan
 from gitops_gen.spec.source_map import SourceMap
 from gitops_gen.traced import origins_of
 
@@ -18,7 +18,7 @@ _NAME: Path = ("metadata", "name")
 class _Maker(msgspec.Struct, frozen=True, kw_only=True):
     """Who makes an object; `path` and `position` are the line of the spec to blame, if there is one.
 
-    `certain` says that the object is ours: a chart's objects are known from renders alone.
+    `certain` says that the object is ours: those of others' charts are known from renders alone.
     """
 
     app: str
@@ -31,8 +31,8 @@ def objects_made_twice(plan: Plan, source_map: SourceMap) -> Iterator[Diagnostic
     """Yield a finding for each object with two makers, at the later line and naming the other.
 
     Argo CD would hand such an object from one Application to the other at each sync; two
-    Applications of one name would overwrite each other's files. Where a chart is concerned, it is a
-    warning that the spec can accept.
+    Applications of one name would overwrite each other's files. Where somebody else's chart is
+    concerned, it is a warning that the spec can accept.
     """
     makers: dict[ObjectIdentity, _Maker] = {}
     for app in plan.applications:
@@ -59,7 +59,7 @@ def _made(
                 origins = (*origins_of(manifest.object, _NAME), *app.origins)
                 yield argocd.manifest_identity(manifest), _maker(app, origins, source_map, certain=True)
         else:
-            chart = _maker(app, app.origins, source_map, certain=False)
+            chart = _maker(app, app.origins, source_map, certain=isinstance(source, OwnChart))
             for identity in dict.fromkeys(item for item in source.objects if not item.hook):
                 yield identity, chart
 

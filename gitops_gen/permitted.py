@@ -103,8 +103,9 @@ def _objects(
         keys = facts.chart_keys(chart, version)
     except KeyError:
         return
+    # An object named by a value that is empty is not made; without a name a project permits them all.
     for item in chart_objects(keys, values, release, namespace, possible=True):
-        if not item.hook:
+        if not item.hook and item.name:
             yield item
 
 

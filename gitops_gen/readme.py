@@ -22,6 +22,7 @@ from gitops_gen.model import (
     KustomizeSource,
     NodePool,
     Object,
+    OwnChart,
     Plan,
     Storage,
 )
@@ -170,6 +171,8 @@ def source_text(app: Application) -> str:
     for source in app.sources:
         if isinstance(source, HelmSource):
             return f"chart {source.chart} {source.version}"
+        if isinstance(source, OwnChart):
+            return f"chart {source.name} {source.version} of this tree"
         if isinstance(source, KustomizeSource):
             return f"{source.path} at {source.revision}"
     count = sum(len(item.manifests) for item in app.sources if isinstance(item, DirectorySource))

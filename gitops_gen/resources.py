@@ -78,6 +78,16 @@ def template(name: str) -> str:
     return (data_folder("templates") / name).read_text(encoding="utf-8")
 
 
+@cache
+def chart_files(name: str) -> Mapping[str, str]:
+    """Return the files of a chart of ours by path below its folder, sorted; KeyError if there is none."""
+    folder = data_folder("charts") / name
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    if not found:
+        raise KeyError(name)
+    return {path.relative_to(folder).as_posix(): path.read_bytes().decode("utf-8") for path in found}
+
+
 def _component(name: str, compiled: Mapping[str, Any], catalog: Catalog) -> Component:
     package = compiled["package"]
     upstream = _UpstreamReader(_PACKAGE / "components" / package / "upstream")

@@ -15,7 +15,7 @@ from gitops_gen.diagnostics import Diagnostic, Path, Position, Severity, SpecErr
 from gitops_gen.model import Accept, Catalog, ClusterSpec, Component, Object, Plan, Traced
 from gitops_gen.ownership import objects_made_twice
 from gitops_gen.plan import State, plan_cluster, state_text
-from gitops_gen.render import documents
+from gitops_gen.render import documents, own_charts
 from gitops_gen.spec.build import advertise, build_spec, silently_off
 from gitops_gen.spec.document import check_document
 from gitops_gen.spec.load import Loaded, SourceMap
@@ -103,11 +103,12 @@ def controller_findings(
         for file, data in made.items()
         if "kind" in data
     ]
+    charts = [f"{folder}/Chart.yaml" for folder, _ in own_charts(plan)]
     return check_documents(
         checked,
         argocd=facts,
         version=spec.argocd.version,
-        files=[f"{spec.path}/{file}" for file in made],
+        files=[f"{spec.path}/{file}" for file in (*made, *charts)],
         repositories=[spec.gitops.repo_url],
         objects={name: tuple(argocd.objects(app)) for name, app in apps.items()},
         namespace=spec.argocd.namespace,

@@ -11,7 +11,7 @@ import yaml
 from gitops_gen.model import HelmSource
 from tests.crds import UPSTREAM, crd_files, crds, faults, needs_upstream
 from tests.specs import compile_text, spec_text
-from tests.trees import Case, cases, prepared, tree
+from tests.trees import Case, cases, own_yaml, prepared
 
 CASES = [pytest.param(case, id=case.name) for case in cases()]
 CORE = {"v1", "apps/v1", "batch/v1", "discovery.k8s.io/v1", "policy/v1"}
@@ -29,7 +29,7 @@ WITHOUT_CRD = {
 
 
 def objects(case: Case) -> dict[str, Any]:
-    loaded = {name: yaml.safe_load(text) for name, text in tree(case.spec).items() if name.endswith(".yaml")}
+    loaded = {name: yaml.safe_load(text) for name, text in own_yaml(case.spec).items()}
     return {name: data for name, data in loaded.items() if "kind" in data and data["kind"] != "Kustomization"}
 
 

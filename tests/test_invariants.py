@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import posixpath
 import re
 from typing import Any
 
@@ -16,14 +17,14 @@ from gitops_gen.controller.globs import glob_matches
 from gitops_gen.model import Manifest, ObjectIdentity
 from gitops_gen.resources import resources
 from gitops_gen.shell.cluster import prepare
-from tests.trees import LOCK, Case, cases, prepared, tree
+from tests.trees import LOCK, Case, cases, own_yaml, prepared, tree
 
 CASES = [pytest.param(case, id=case.name) for case in cases()]
 DNS = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z")
 
 
 def documents(case: Case) -> dict[str, Any]:
-    return {name: yaml.safe_load(text) for name, text in tree(case.spec).items() if name.endswith(".yaml")}
+    return {name: yaml.safe_load(text) for name, text in own_yaml(case.spec).items()}
 
 
 def applications(case: Case) -> dict[str, Any]:
@@ -77,7 +78,9 @@ def test_every_values_file_and_path_of_an_application_exists(case: Case) -> None
         spec = data["spec"]
         for source in spec.get("sources", [spec.get("source")]):
             for file in source.get("helm", {}).get("valueFiles", []):
-                assert file.removeprefix("$values/") in files, name
+                here = f"{source.get('path')}/{file}"
+                known = file.removeprefix("$values/") if file.startswith("$") else posixpath.normpath(here)
+                assert known in files, name
             if (
                 "path" in source
                 and source["repoURL"] == prepared(case.spec).compiled.plan.spec.gitops.repo_url
@@ -218,3 +221,10 @@ def test_lock_holds_the_digest_of_every_other_file(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_no_secret_stands_in_the_tree(case: Case) -> None:
     assert not [name for name, data in documents(case).items() if data.get("kind") == "Secret"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_project_permits_a_kind_without_saying_its_name(case: Case) -> None:
+    """To Argo CD an empty name is any name; where any is meant, `*` says so."""
+    items = project(case)["spec"]["clusterResourceWhitelist"]
+    assert [item for item in items if not item.get("name")] == []

@@ -9,7 +9,7 @@ import pytest
 
 from gitops_gen import argocd
 from gitops_gen.cli.why import explain_key
-from gitops_gen.model import HelmSource, Origin, Traced
+from gitops_gen.model import HelmSource, Origin, OwnChart, Traced
 from gitops_gen.render import manifest_file
 from gitops_gen.resources import resources
 from gitops_gen.spec.tree import at, part_for
@@ -26,7 +26,7 @@ def traced(case: Case) -> Iterator[tuple[str, Traced]]:
     for app in plan.applications:
         yield f"{app.name} application", argocd.application(app, plan.spec)
         for source in app.sources:
-            if isinstance(source, HelmSource):
+            if isinstance(source, HelmSource | OwnChart):
                 yield f"{app.name} values", source.values
         for manifest in app.manifests:
             yield f"{app.name} {argocd.manifest_identity(manifest).name}", manifest.object

@@ -33,8 +33,8 @@ ALL: tuple[dict[str, Any], ...] = (
     {"name": "fs", "mountPath": "/fs", "filestore": FILESTORE, "subPath": "users"},
     {"name": "pvc", "mountPath": "/pvc", "pvc": {"size": "10Ti"}},
     {"name": "claim", "mountPath": "/claim", "claim": "scratch", "readOnly": True},
-    {"name": "host", "mountPath": "/host", "hostPath": "/raid/scratch", "on": ["nodeSets"]},
-    {"name": "memory", "mountPath": "/memory", "memory": "64Gi", "on": ["logins"]},
+    {"name": "host", "mountPath": "/host", "hostPath": "/raid/scratch", "mountedBy": ["nodeSets"]},
+    {"name": "memory", "mountPath": "/memory", "memory": "64Gi", "mountedBy": ["logins"]},
 )
 
 

@@ -50,4 +50,5 @@ def test_wheel_leaves_cases_and_tests_out(installed: Path) -> None:
     assert not list(site.rglob("cases"))
     assert (site / "_data/templates/tree-readme.md.j2").is_file()
     assert (site / "_data/schemas/cluster.schema.json").is_file()
+    assert (site / "_data/charts/kubeflow-profiles/templates/_helpers.tpl").is_file()
     assert (site / "py.typed").is_file()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from gitops_gen.render import own_charts
 from gitops_gen.resources import resources
 from gitops_gen.shell.cluster import Prepared, prepare
 from gitops_gen.shell.specs import SpecFile
@@ -51,6 +52,15 @@ def prepared(spec: SpecFile) -> Prepared:
 def tree(spec: SpecFile) -> Mapping[str, str]:
     """Render a spec; paths below the tree with their text."""
     return {path: raw.decode() for path, raw in prepared(spec).tree().items()}
+
+
+def own_yaml(spec: SpecFile) -> Mapping[str, str]:
+    """Return the YAML files of a tree that are written, not copied: charts of ours hold templates."""
+    files = tree(spec)
+    charts = tuple(f"{folder}/" for folder, _ in own_charts(prepared(spec).compiled.plan))
+    return {
+        path: text for path, text in files.items() if path.endswith(".yaml") and not path.startswith(charts)
+    }
 
 
 def wanted(case: Case) -> Mapping[str, str]:

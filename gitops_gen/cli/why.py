@@ -14,7 +14,7 @@ from gitops_gen.cli.output import say
 
 if TYPE_CHECKING:
     from gitops_gen.diagnostics import Path as KeyPath
-    from gitops_gen.model import Application, Json, Origin, Traced
+    from gitops_gen.model import Application, Json, Origin, OwnChart, Traced
     from gitops_gen.stages import Compiled
 
 
@@ -89,17 +89,38 @@ def explain_key(compiled: Compiled, app: Application, path: str) -> Iterator[dic
 
 def _chart_default(app: Application, path: str) -> dict[str, object]:
     """Return the chart's own value of a key that the tree does not set; a usage error if it has none."""
-    from gitops_gen.model import HelmSource
+    from gitops_gen.model import HelmSource, OwnChart
     from gitops_gen.resources import resources
 
+    for own in (item for item in app.sources if isinstance(item, OwnChart)):
+        for value in _own_default(own, path):
+            return _default(path, value, own.name, own.version)
     charts = [item for item in app.sources if isinstance(item, HelmSource)]
     for item in resources().components if charts else ():
         if item.name == app.component:
             keys = item.facts.chart_keys(charts[0].chart, charts[0].version)
             if "default" in keys.keys.get(path, {}):
-                reason = f"chart: default of {keys.chart} {keys.version}; this tree does not set it"
-                return {"path": path, "value": keys.keys[path]["default"], "because": [reason]}
+                return _default(path, keys.keys[path]["default"], keys.chart, keys.version)
     raise typer.BadParameter(f"{app.name} does not set {path!r}")
+
+
+def _own_default(chart: OwnChart, path: str) -> Iterator[Json]:
+    """Yield what `values.yaml` of a chart of ours has at a path, if it has anything."""
+    from gitops_gen.resources import chart_files
+    from gitops_gen.spec.load import parse
+    from gitops_gen.traced import parse_path
+
+    value: Json = parse(chart_files(chart.name)["values.yaml"].encode(), "values.yaml").data
+    for part in parse_path(path):
+        if not isinstance(value, dict) or part not in value:
+            return
+        value = value[str(part)]
+    yield value
+
+
+def _default(path: str, value: Json, chart: str, version: str) -> dict[str, object]:
+    reason = f"chart: default of {chart} {version}; this tree does not set it"
+    return {"path": path, "value": value, "because": [reason]}
 
 
 def _shown(leaf: KeyPath, value: Json) -> Json:

@@ -12,7 +12,7 @@ from gitops_gen.catalog.versions import Version
 from gitops_gen.diagnostics import Diagnostic
 from gitops_gen.plan import State
 from gitops_gen.render import Inputs, render
-from gitops_gen.resources import Resources, template
+from gitops_gen.resources import Resources, chart_files, template
 from gitops_gen.shell.lock import Lock, likely_target, other_owner, read_lock
 from gitops_gen.shell.specs import Reader, SpecFile
 from gitops_gen.spec.load import load_cluster, parse
@@ -29,7 +29,8 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     def tree(self) -> Mapping[str, bytes]:
         """Render every file of the tree, the lock included."""
         made = self.compiled
-        rendered = render(made.plan, made.documents, self.inputs, template("tree-readme.md.j2"))
+        readme = template("tree-readme.md.j2")
+        rendered = render(made.plan, made.documents, self.inputs, readme, chart_files)
         return {path: text.encode() for path, text in rendered.files.items()}
 
     def target(self, output: Path | None) -> Path:

@@ -7,8 +7,9 @@ from typing import Any
 
 from gitops_gen.components.kuberay.settings import Cluster
 from gitops_gen.components.kuberay.workers import Placed
+from gitops_gen.components.placement import found_by_name, named_nodes, toleration
 from gitops_gen.images import mirrored
-from gitops_gen.model import ClusterSpec, Json, NodePool, Object, Taint
+from gitops_gen.model import ClusterSpec, Json, NodePool, Object
 
 _NETWORKS = "k8s.v1.cni.cncf.io/networks"
 
@@ -76,21 +77,8 @@ def _place(spec: ClusterSpec, pool: NodePool | None) -> Object:
         return found
     if pool.node_selector:
         found["nodeSelector"] = dict(pool.node_selector)
-    elif pool.node_names:
-        found["affinity"] = _named_nodes(pool)
+    if found_by_name(pool):
+        found["affinity"] = named_nodes(pool)
     if pool.taints:
-        found["tolerations"] = [_toleration(taint) for taint in pool.taints]
+        found["tolerations"] = [toleration(taint) for taint in pool.taints]
     return found
-
-
-def _named_nodes(pool: NodePool) -> Object:
-    """A match on a node's own name takes one name, so each has a term."""
-    field: Object = {"key": "metadata.name", "operator": "In"}
-    terms: list[Json] = [{"matchFields": [{**field, "values": [name]}]} for name in pool.node_names]
-    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
-
-
-def _toleration(taint: Taint) -> Object:
-    if not taint.value:
-        return {"key": taint.key, "operator": "Exists", "effect": taint.effect}
-    return {"key": taint.key, "operator": "Equal", "value": taint.value, "effect": taint.effect}

@@ -8,6 +8,7 @@ from typing import Any
 from gitops_gen.components.slurm.context import FULLNAME, Context, own
 from gitops_gen.components.slurm.images import image
 from gitops_gen.components.slurm.pods import (
+    at_margin,
     default_images,
     placement,
     pod_settings,
@@ -44,8 +45,8 @@ def _login(context: Context, index: int, item: Login) -> Iterator[Setting]:
         yield put((*at, "login", "securityContext", "privileged"), True, own(*place, "privileged"))
     yield from resource_values((*at, "login"), item.resources, *place)
     settings = context.settings
-    config = enroot(settings, fullname=FULLNAME, namespace=context.namespace)
-    files = (config,) if config is not None else ()
+    enroot_file = enroot(settings, fullname=FULLNAME, namespace=context.namespace)
+    files = (enroot_file,) if enroot_file is not None else ()
     mounts: list[Json] = [*volume_mounts(settings.volumes, "logins", item.volumes)]
     mounts += [file.mount for file in files]
     volumes: list[Json] = [*pod_volumes(settings.volumes, "logins", item.volumes, fullname=FULLNAME)]
@@ -58,10 +59,11 @@ def _login(context: Context, index: int, item: Login) -> Iterator[Setting]:
         sidecar = image(context, "sidecar")
         yield put((*at, "initconf", "image"), sidecar.value, *sidecar.origins)
     if item.root_authorized_keys:
-        lines = "".join(f"{key}\n" for key in item.root_authorized_keys)
+        lines = "".join(f"{key.strip()}\n" for key in item.root_authorized_keys)
         yield put((*at, "rootSshAuthorizedKeys"), lines, own(*place, "rootAuthorizedKeys"))
     if item.extra_sshd_config is not None:
-        yield put((*at, "extraSshdConfig"), item.extra_sshd_config, own(*place, "extraSshdConfig"))
+        config = at_margin(item.extra_sshd_config)
+        yield put((*at, "extraSshdConfig"), config, own(*place, "extraSshdConfig"))
     fields = placement(item, *place)
     if volumes:
         fields = {**fields, "volumes": (volumes, origins)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gitops_gen.components.placement import found_by_name, named_nodes, toleration
 from gitops_gen.components.slurm.config import node_conf
 from gitops_gen.components.slurm.context import FULLNAME, Context, own
 from gitops_gen.components.slurm.images import image
@@ -78,8 +79,6 @@ def _choices(
         yield put((*at, "workloadDisruptionProtection"), item.protect_jobs, own(*place, "protectJobs"))
     if always or item.ordinal_padding:
         yield put((*at, "ordinalPadding"), item.ordinal_padding, own(*place, "ordinalPadding"))
-    if always:
-        yield put((*at, "taintKubeNodes"), False, from_rule("the taints of the pools are the cluster's own"))
 
 
 def _update_strategy(item: NodeSet, at: tuple[str, ...], place: tuple[str | int, ...]) -> Iterator[Setting]:
@@ -194,7 +193,11 @@ def _worker_pod(context: Context, worker: Worker, place: tuple[str | int, ...]) 
     if pool.node_selector:
         selector: Object = dict(pool.node_selector)
         fields["nodeSelector"] = (selector, (_pool(worker, "nodeSelector"),))
-    tolerations = [*_tolerations(worker)]
+    if found_by_name(pool):
+        fields["affinity"] = (named_nodes(pool), (_pool(worker, "nodeNames"),))
+    tolerations: list[Json] = [
+        toleration(taint) for taint in pool.taints if taint.effect != "PreferNoSchedule"
+    ]
     if tolerations:
         fields["tolerations"] = (tolerations, (_pool(worker, "taints"),))
     volumes: list[Json] = []
@@ -209,15 +212,6 @@ def _worker_pod(context: Context, worker: Worker, place: tuple[str | int, ...]) 
     if volumes:
         fields["volumes"] = (volumes, _mount_origins(context, worker, place))
     return fields
-
-
-def _tolerations(worker: Worker) -> Iterator[Json]:
-    for taint in worker.pool.taints:
-        if taint.effect != "PreferNoSchedule":
-            equal: Object = (
-                {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
-            )
-            yield {"key": taint.key, **equal, "effect": taint.effect}
 
 
 def _pool(worker: Worker, field: str) -> Origin:

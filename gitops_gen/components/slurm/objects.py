@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterator
 
 from gitops_gen.components.keda.scaled_object import PrometheusQuery, Scaling, Target, scaled_object
@@ -10,19 +9,16 @@ from gitops_gen.components.slurm.bootstrap import bootstrap_job
 from gitops_gen.components.slurm.context import FULLNAME, Context, own
 from gitops_gen.components.slurm.images import image
 from gitops_gen.components.slurm.node_sets import worker_files
-from gitops_gen.components.slurm.settings import Host
+from gitops_gen.components.slurm.outside import is_address as is_address
+from gitops_gen.components.slurm.outside import outside_objects
 from gitops_gen.components.slurm.storage import manifests as volume_objects
 from gitops_gen.components.slurm.workers import Worker
-from gitops_gen.model import Json, Manifest, Object, Origin, Setting, Traced, from_fact, from_rule, from_spec
+from gitops_gen.model import Manifest, Object, Origin, Setting, Traced, from_rule, from_spec
 from gitops_gen.traced import collect, put
 
 API = "slinky.slurm.net/v1beta1"
 _ALL = "ALL"
 _LEAST = from_rule("a drain of nodes leaves that much of the REST API, which the operator itself needs")
-_NAMED = from_fact(
-    "Slinky 1.2.1 internal/builder/controllerbuilder: slurm.conf names the Service of the Accounting object, "
-    "which the operator makes for a slurmdbd of its own only"
-)
 
 
 def objects(context: Context) -> tuple[Manifest, ...]:
@@ -35,7 +31,7 @@ def objects(context: Context) -> tuple[Manifest, ...]:
         *(file.manifest for file in worker_files(context)),
         *(Manifest(object=scaler(context, worker)) for worker in context.autoscaled),
         *_budget(context),
-        *_outside(context),
+        *outside_objects(context),
     ]
     if settings.accounting.enabled and settings.accounting.bootstrap_job:
         found += bootstrap_job(
@@ -112,54 +108,6 @@ def _budget(context: Context) -> Iterator[Manifest]:
         settings.append(put("spec.maxUnavailable", wanted.max_unavailable, by, _LEAST))
     settings.append(put("spec.selector.matchLabels", labels, by))
     yield Manifest(object=collect(settings))
-
-
-def _outside(context: Context) -> Iterator[Manifest]:
-    """Yield the Service by whose name slurm.conf finds a slurmdbd outside of the cluster."""
-    accounting = context.settings.accounting
-    if not accounting.enabled or accounting.external is None:
-        return
-    if is_address(accounting.external.host):
-        yield Manifest(object=collect(_service_of_address(context)))
-        yield Manifest(object=collect(_address(context, accounting.external)))
-    else:
-        yield Manifest(object=collect(_service_of_name(context, accounting.external)))
-
-
-def is_address(host: str) -> bool:
-    """Whether a host is written as an IP address, which no DNS name can stand for."""
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def _service_of_name(context: Context, host: Host) -> Iterator[Setting]:
-    by = own("accounting", "external")
-    yield from _head(context, "v1", "Service", f"{FULLNAME}-accounting", by, _NAMED)
-    yield put("spec.type", "ExternalName", by, _NAMED)
-    yield put("spec.externalName", host.host, own("accounting", "external", "host"))
-
-
-def _service_of_address(context: Context) -> Iterator[Setting]:
-    by = own("accounting", "external")
-    port: Object = {"name": "slurmdbd", "port": context.data["ports"]["slurmdbd"], "protocol": "TCP"}
-    yield from _head(context, "v1", "Service", f"{FULLNAME}-accounting", by, _NAMED)
-    yield put("spec.ports", [port], by, _NAMED)
-
-
-def _address(context: Context, host: Host) -> Iterator[Setting]:
-    by = own("accounting", "external")
-    name = f"{FULLNAME}-accounting"
-    version = ipaddress.ip_address(host.host).version
-    yield from _head(context, "discovery.k8s.io/v1", "EndpointSlice", f"{name}-outside", by, _NAMED)
-    yield put(("metadata", "labels", "kubernetes.io/service-name"), name, by)
-    yield put("addressType", f"IPv{version}", own("accounting", "external", "host"))
-    addresses: list[Json] = [{"addresses": [host.host]}]
-    yield put("endpoints", addresses, own("accounting", "external", "host"))
-    ports: list[Json] = [{"name": "slurmdbd", "port": host.port, "protocol": "TCP"}]
-    yield put("ports", ports, own("accounting", "external", "port"))
 
 
 def _head(context: Context, version: str, kind: str, name: str, *by: Origin) -> Iterator[Setting]:

@@ -195,12 +195,16 @@ def _needs(context: Context) -> Iterator[SecretRequest]:
 
 
 def _key(context: Context, ref: KeyRef, purpose: str) -> SecretRequest:
+    """A daemon outside has the key already: a random one would shut it out."""
+    settings = context.settings
+    outside = {"slurmctld": settings.controller.external, "slurmdbd": settings.accounting.external}
+    owner = next((name for name, host in outside.items() if host is not None), None)
     return SecretRequest(
         namespace=context.namespace,
         name=ref.name,
         keys=(ref.key,),
-        purpose=purpose,
-        random_bytes=_KEY_BYTES,
+        purpose=purpose if owner is None else f"{purpose}: a copy of that of the {owner} outside",
+        random_bytes=_KEY_BYTES if owner is None else 0,
     )
 
 
@@ -239,10 +243,16 @@ def _notes(context: Context) -> Iterator[str]:
             "sync are no fault."
         )
     if settings.accounting.enforce and not settings.accounting.bootstrap_job:
-        yield (
-            "Slurm refuses jobs until the accounts and QOS below exist in its database: run the commands "
-            "once slurmctld is up."
-        )
+        if _sacctmgr(context):
+            yield (
+                "Slurm refuses jobs until the accounts and QOS below exist in its database: run the commands "
+                "once slurmctld is up."
+            )
+        else:
+            yield (
+                "Slurm refuses jobs of users that its database does not know; accounts that are written "
+                "under `accounting.accounts` would stand here as commands."
+            )
     for worker in context.autoscaled:
         yield (
             f"KEDA changes the replicas of node set {worker.name} by its pending jobs; Argo CD leaves them "
@@ -250,13 +260,16 @@ def _notes(context: Context) -> Iterator[str]:
         )
 
 
+def _sacctmgr(context: Context) -> tuple[str, ...]:
+    """Return the commands that fill the database; nobody runs them where slurmctld is outside."""
+    if context.settings.controller.external is not None:
+        return ()
+    return lines(context.settings.accounting, context.settings.cluster_name)
+
+
 def _commands(context: Context) -> Iterator[CommandBlock]:
-    wanted = lines(context.settings.accounting, context.settings.cluster_name)
-    if (
-        wanted
-        and not context.settings.accounting.bootstrap_job
-        and context.settings.controller.external is None
-    ):
+    wanted = _sacctmgr(context)
+    if wanted and not context.settings.accounting.bootstrap_job:
         pod = (
             f"kubectl -n {context.namespace} exec -i {FULLNAME}-controller-0 -c slurmctld -- bash -s <<'EOF'"
         )

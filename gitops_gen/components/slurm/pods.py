@@ -15,13 +15,17 @@ Fields = Mapping[str, tuple[Json, tuple[Origin, ...]]]
 
 
 def default_images(context: Context, kind: str, images: Mapping[str, str]) -> Iterator[Setting]:
-    """Write the images once where the chart has defaults for all sets of a kind."""
+    """Write the images once where the chart has defaults for all sets of a kind, and a set takes them."""
     defaults = context.release["defaults"].get(kind)
     if defaults is None:
         return
-    wanted = {"nodesets": context.settings.node_sets, "loginsets": context.settings.logins}[kind]
-    if wanted:
-        for part, container in images.items():
+    settings = context.settings
+    sets = {
+        "nodesets": [item.image for item in settings.node_sets],
+        "loginsets": [item.image for item in settings.logins],
+    }[kind]
+    for part, container in images.items():
+        if sets and (part == "sidecar" or None in sets):
             yield from image_values(context, (defaults, container), part)
 
 
@@ -70,21 +74,32 @@ def placement(item: Any, *place: str | int) -> Fields:
 def pod_settings(
     path: tuple[str, ...], ours: Fields, theirs: Mapping[str, Json], place: tuple[str | int, ...]
 ) -> Iterator[Setting]:
-    """Yield the fields of a pod: the user's maps merge with ours, the user's lists follow ours."""
+    """Yield the fields of a pod: the user's maps merge with ours, lists follow ours, null takes ours out."""
     for name in dict.fromkeys((*ours, *theirs)):
         value, origins = ours.get(name, (None, ()))
         if name in theirs:
             value = _joined(value, theirs[name])
             origins = (*origins, own(*place, "podSpec", name))
-        yield put((*path, name), value, *origins)
+        if value is not None:
+            yield put((*path, name), value, *origins)
 
 
 def _joined(ours: Json, theirs: Json) -> Json:
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        return {**ours, **{name: _joined(ours.get(name), value) for name, value in theirs.items()}}
+    if isinstance(theirs, dict):
+        known = ours if isinstance(ours, dict) else {}
+        merged = {**known, **{name: _joined(known.get(name), value) for name, value in theirs.items()}}
+        return {name: value for name, value in merged.items() if value is not None}
     if isinstance(ours, list) and isinstance(theirs, list):
         return [*ours, *theirs]
     return theirs
+
+
+def at_margin(text: str) -> str:
+    """Return a text without what blanks begin it.
+
+    The chart prints it as a block of YAML, whose first line says how far the others are indented.
+    """
+    return text.lstrip()
 
 
 def resource_values(path: tuple[str, ...], resources: Any, *place: str | int) -> Iterator[Setting]:

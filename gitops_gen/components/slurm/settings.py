@@ -363,7 +363,7 @@ class Volume(Words, frozen=True, kw_only=True):
     mount_path: str
     sub_path: str | None = None
     read_only: bool = False
-    on: tuple[Literal["logins", "nodeSets"], ...] = ("logins", "nodeSets")
+    mounted_by: tuple[Literal["logins", "nodeSets"], ...] = ("logins", "nodeSets")
     nfs: Nfs | None = None
     filestore: Filestore | None = None
     pvc: Claim | None = None

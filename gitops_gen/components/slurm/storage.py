@@ -81,7 +81,7 @@ _MANY = ("ReadWriteMany", "ReadOnlyMany")
 def chosen(volumes: Iterable[Volume], on: Target, names: Sequence[str] | None = None) -> tuple[Volume, ...]:
     """Return what logins or node sets mount: the named ones, without names all that are meant for them."""
     if names is None:
-        return tuple(volume for volume in volumes if on in volume.on)
+        return tuple(volume for volume in volumes if on in volume.mounted_by)
     return tuple(volume for volume in volumes if volume.name in names)
 
 
@@ -343,7 +343,7 @@ def _consumers(settings: SlurmSettings) -> Iterator[Finding]:
                 yield Finding(
                     code="slurm-mount-twice",
                     message=f'"{first.name}" and "{second.name}" are both mounted at "{second.mount_path}"',
-                    hint="give one another path, or let `on` tell where each is mounted",
+                    hint="give one another path, or let `mountedBy` tell where each is mounted",
                     path=("volumes", settings.volumes.index(second), "mountPath"),
                 )
 

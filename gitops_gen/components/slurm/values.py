@@ -13,9 +13,17 @@ from gitops_gen.components.slurm.config import Keyword, dbd_conf, files, partiti
 from gitops_gen.components.slurm.context import Context, own
 from gitops_gen.components.slurm.logins import logins
 from gitops_gen.components.slurm.node_sets import node_sets
-from gitops_gen.components.slurm.pods import image_values, placement, pod_settings, resource_values, shipped
+from gitops_gen.components.slurm.outside import outside_aliases, outside_config
+from gitops_gen.components.slurm.pods import (
+    at_margin,
+    image_values,
+    placement,
+    pod_settings,
+    resource_values,
+    shipped,
+)
 from gitops_gen.components.slurm.settings import Database as Existing
-from gitops_gen.components.slurm.settings import KeyRef, Persistence
+from gitops_gen.components.slurm.settings import Host, KeyRef, Persistence
 from gitops_gen.model import Json, Object, Setting, from_rule, from_spec
 from gitops_gen.traced import put
 
@@ -75,9 +83,8 @@ def _priority_class(context: Context) -> Iterator[Setting]:
     if not has_priority_class(context):
         return
     wanted = context.settings.priority_class
-    asked = own("priorityClass", "enabled")
     shared = (from_spec("nodePools", worker.pool_index, "use") for worker in context.found)
-    why = (*shared, _SHARED) if wanted.enabled is None else (asked,)
+    why = (*shared, _SHARED) if wanted.enabled is None else (own("priorityClass", "enabled"),)
     yield put("priorityClass.enabled", True, *why)
     yield put("priorityClass.create", True, *why)
     if wanted.name != "slurm-system-critical":
@@ -95,7 +102,7 @@ def _priority_class(context: Context) -> Iterator[Setting]:
 
 def _files(context: Context) -> Iterator[Setting]:
     for name, text, origins in files(context.settings, context.found):
-        yield put(("configFiles", name), text, *origins)
+        yield put(("configFiles", name), at_margin(text), *origins)
     settings = context.settings
     scripts = {
         "prolog": settings.prolog,
@@ -111,10 +118,7 @@ def _files(context: Context) -> Iterator[Setting]:
 def _controller(context: Context) -> Iterator[Setting]:
     controller = context.settings.controller
     if controller.external is not None:
-        yield put("controller.external", True, own("controller", "external"))
-        for name in ("host", "port"):
-            value = getattr(controller.external, name)
-            yield put(f"controller.externalConfig.{name}", value, own("controller", "external", name))
+        yield from _external("controller", controller.external)
         return
     yield from image_values(context, ("controller", "slurmctld"), "slurmctld")
     yield from resource_values(("controller", "slurmctld"), controller.resources, "controller")
@@ -126,11 +130,18 @@ def _controller(context: Context) -> Iterator[Setting]:
         path = ("controller", "metadata", "annotations", "checksum/config")
         yield put(path, _checksum(context), _RESTARTED)
     yield from _persistence(context, controller.persistence)
-    for line in slurm_conf(context.settings, context.found, context.release):
-        yield put(("controller", "extraConfMap", line.name), line.text, *line.origins)
+    yield from outside_config(context)
+    conf = slurm_conf(context.settings, context.found, context.release)
+    yield from _lines(("controller", "extraConfMap"), conf)
     fields = placement(controller, "controller")
     yield from pod_settings(("controller", "podSpec"), fields, controller.pod_spec, ("controller",))
     yield from _metrics(context)
+
+
+def _external(daemon: str, host: Host) -> Iterator[Setting]:
+    yield put(f"{daemon}.external", True, own(daemon, "external"))
+    for name, value in (("host", host.host), ("port", host.port)):
+        yield put(f"{daemon}.externalConfig.{name}", value, own(daemon, "external", name))
 
 
 def _checksum(context: Context) -> str:
@@ -187,7 +198,7 @@ def _rest_api(context: Context) -> Iterator[Setting]:
         yield put("restapi.replicas", wanted.replicas, own("restApi", "replicas"))
     yield from image_values(context, ("restapi", "slurmrestd"), "slurmrestd")
     yield from resource_values(("restapi", "slurmrestd"), wanted.resources, "restApi")
-    fields = placement(wanted, "restApi")
+    fields = {**placement(wanted, "restApi"), **outside_aliases(context)}
     yield from pod_settings(("restapi", "podSpec"), fields, wanted.pod_spec, ("restApi",))
 
 
@@ -197,10 +208,7 @@ def _accounting(context: Context, database: Database | None) -> Iterator[Setting
         return
     yield put("accounting.enabled", True, own("accounting", "enabled"))
     if wanted.external is not None:
-        yield put("accounting.external", True, own("accounting", "external"))
-        for name in ("host", "port"):
-            value = getattr(wanted.external, name)
-            yield put(f"accounting.externalConfig.{name}", value, own("accounting", "external", name))
+        yield from _external("accounting", wanted.external)
         return
     yield from image_values(context, ("accounting", "slurmdbd"), "slurmdbd")
     yield from resource_values(("accounting", "slurmdbd"), wanted.resources, "accounting")
