@@ -160,7 +160,7 @@ def _selector(worker: Worker) -> Iterator[Finding]:
     given = worker.node_set.pod_spec.get("nodeSelector")
     for label, value in given.items() if isinstance(given, dict) else ():
         own = worker.pool.node_selector.get(label)
-        if own is not None and own != value:
+        if own is not None and value not in (own, None):
             yield Finding(
                 code="slurm-pool-left",
                 message=f'nodes of pool "{worker.pool.name}" have {label}: {own}, so that none is found',

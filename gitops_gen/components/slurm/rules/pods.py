@@ -24,6 +24,8 @@ _CONTAINERS = {
 }
 _OF_DAEMONS = ("run", "slurm-authsocket", "slurm-config", "slurm-etc", "slurm-logfile", "statesave")
 """Volumes of slurmctld, slurmdbd and slurmrestd that the operator makes (1.1.2 and 1.2.1)."""
+_FOLLOWING = {"nodeSets": ("volumes", "nodeSelector", "tolerations"), "logins": ("volumes",)}
+"""Fields of pods that follow from pools and volumes, not from settings beside the podSpec."""
 _MOUNT = ("name", "mountPath", "subPath", "subPathExpr", "readOnly", "recursiveReadOnly", "mountPropagation")
 """Fields of a VolumeMount of Kubernetes 1.35."""
 
@@ -35,6 +37,7 @@ def pods(context: Context) -> Iterator[Finding]:
         taken = _volumes_of(context, path, item)
         if path[0] == "nodeSets":
             yield from _worker(place, item.pod_spec)
+        yield from _emptied(path, item.pod_spec)
         yield from _network(path, item.pod_spec)
         yield from _containers(path, place, item.pod_spec)
         yield from _volumes(place, item.pod_spec, taken)
@@ -77,9 +80,27 @@ def _worker(place: Path, spec: Mapping[str, Any]) -> Iterator[Finding]:
         ),
     }
     for field, (message, hint) in owned.items():
-        if field in spec:
+        if spec.get(field) is not None:
             yield Finding(
                 code="slurm-pod-owned", message=message, hint=hint, path=(*place, field), on_key=True
+            )
+
+
+def _emptied(path: Path, spec: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield nulls over what follows from the spec: a null takes a field out."""
+    for field in _FOLLOWING.get(str(path[0]), ()):
+        value, place = spec.get(field), (*path, "podSpec", field)
+        taken: list[Path] = [place] if field in spec and value is None else []
+        if isinstance(value, dict):
+            taken += [(*place, name) for name, item in value.items() if item is None]
+        for at in taken:
+            yield Finding(
+                code="slurm-pod-emptied",
+                message=f"null takes {'.'.join(map(str, at[len(path) + 1 :]))} out of the pods, although it "
+                "follows from the spec",
+                hint="leave it out; `volumes`, `pool` and the pool's labels and taints say something else",
+                path=at,
+                on_key=True,
             )
 
 
