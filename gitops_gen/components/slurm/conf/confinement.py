@@ -56,7 +56,7 @@ def _enabled(inputs: Inputs) -> Iterator[Finding]:
         yield fault(
             "slurm-confinement",
             f"{listed(confined, 'and')} of cgroup.conf have no effect without task/cgroup",
-            "write TaskPlugin: [task/cgroup, task/affinity], or those keywords as `no` under `cgroup`",
+            "write TaskPlugin: [task/cgroup, task/affinity], or those keywords as false under `cgroup`",
             *inputs.place("TaskPlugin"),
         )
         return
@@ -73,7 +73,7 @@ def _memory(inputs: Inputs) -> Iterator[Finding]:
         yield fault(
             "slurm-confinement",
             "ConstrainRAMSpace has no effect where memory is not given out to jobs",
-            "write CR_Core_Memory, or ConstrainRAMSpace: no under `cgroup`",
+            "write CR_Core_Memory, or ConstrainRAMSpace: false under `cgroup`",
             *inputs.place("SelectTypeParameters"),
         )
     if "overmemorykill" in inputs.words("JobAcctGatherParams"):

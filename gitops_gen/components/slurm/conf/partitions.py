@@ -194,12 +194,22 @@ def _preemption(inputs: Inputs, item: Partition) -> Iterator[Finding]:
     mode = item.preempt_mode
     if mode in (None, "OFF"):
         return
+    if mode in ("GANG", "WITHIN"):
+        yield fault(
+            "slurm-partition-preempt",
+            f"{mode} is of the whole cluster and not of a partition",
+            "write it in PreemptMode of controller.config, and overSubscribe: FORCE here for jobs in turns"
+            if mode == "GANG"
+            else "write it in PreemptMode of controller.config",
+            "preemptMode",
+        )
+        return
     kind = inputs.text("PreemptType").lower()
     if kind != "preempt/partition_prio":
         yield fault(
             "slurm-partition-preempt",
             f"preemptMode {mode} has no effect: PreemptType is {kind or 'not set'}",
-            "write PreemptType: preempt/partition_prio and PreemptMode in controller.config",
+            "write PreemptType: preempt/partition_prio and PreemptMode: REQUEUE in controller.config",
             "preemptMode",
         )
     elif mode == "SUSPEND" and "gang" not in inputs.words("PreemptMode"):

@@ -173,7 +173,8 @@ def _node_count(inputs: Inputs) -> Iterator[Finding]:
 
 def _metrics(inputs: Inputs) -> Iterator[Finding]:
     metrics = inputs.settings.controller.metrics
-    enabled = metrics.enabled if isinstance(metrics, Metrics) else metrics
+    asked = metrics.enabled if isinstance(metrics, Metrics) else metrics
+    enabled = asked or any(worker.scaled is not None for worker in inputs.workers)
     private = inputs.words("PrivateData")
     if not enabled or not private or inputs.text("MetricsAuthUsers"):
         return

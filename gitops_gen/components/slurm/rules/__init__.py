@@ -16,11 +16,13 @@ from gitops_gen.components.slurm.rules.daemons import daemons
 from gitops_gen.components.slurm.rules.images import images
 from gitops_gen.components.slurm.rules.node_sets import node_sets, scaling
 from gitops_gen.components.slurm.rules.operator import operator
-from gitops_gen.components.slurm.rules.pods import overlay, pod_keys, pods
-from gitops_gen.components.slurm.values import job_mapping
+from gitops_gen.components.slurm.rules.overlay import overlay
+from gitops_gen.components.slurm.rules.pods import pod_keys, pods
+from gitops_gen.components.slurm.values import chart_values, job_mapping
 from gitops_gen.diagnostics import Diagnostic, Severity
 from gitops_gen.images import unreachable_images
 from gitops_gen.model import ClusterSpec, ComponentFacts
+from gitops_gen.traced import collect
 
 _OWN = ("spec", "components", "slurm")
 
@@ -52,12 +54,14 @@ def _findings(context: Context) -> Iterator[Finding]:
     yield from scaling(context)
     yield from daemons(context)
     yield from pods(context)
-    yield from overlay(context)
+    if context.part.values:
+        yield from overlay(context, collect(chart_values(context, None)).data)
     if settings.controller.external is None:
         yield from _configuration(context)
     yield from storage.findings(settings)
     yield from scripts.findings(settings, dcgm_priority=priority)
-    yield from sacctmgr.findings(settings)
+    if settings.accounting.enabled:
+        yield from sacctmgr.findings(settings)
 
 
 def _configuration(context: Context) -> Iterator[Finding]:

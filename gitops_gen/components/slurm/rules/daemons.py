@@ -10,7 +10,7 @@ from gitops_gen.components.slurm.context import Context
 from gitops_gen.components.slurm.finding import Finding
 from gitops_gen.components.slurm.logins import is_internal
 from gitops_gen.components.slurm.objects import is_address
-from gitops_gen.components.slurm.settings import Login
+from gitops_gen.components.slurm.settings import Accounting, Controller, Login
 from gitops_gen.diagnostics import Path
 
 _EXTERNAL_DROPS = (
@@ -26,6 +26,15 @@ _EXTERNAL_DROPS = (
     ("configFiles", "config_files"),
     ("healthCheck", "health_check"),
 )
+
+_EXTERNAL_HAS_NO = {
+    "persistence": "persistence",
+    "inplaceReconfigure": "inplace_reconfigure",
+    "resources": "resources",
+    "nodeSelector": "node_selector",
+    "tolerations": "tolerations",
+    "podSpec": "pod_spec",
+}
 
 
 def daemons(context: Context) -> Iterator[Finding]:
@@ -69,7 +78,7 @@ def _controller(context: Context) -> Iterator[Finding]:
                 path=(*path, field),
                 on_key=True,
             )
-    if context.settings.controller.external is None:
+    if context.settings.controller.external is None and not any(given.values()):
         yield Finding(
             code="slurm-state-lost",
             level="warning",
@@ -95,16 +104,27 @@ def _external(context: Context) -> Iterator[Finding]:
     dropped: list[Path] = [(field,) for field, name in _EXTERNAL_DROPS if getattr(settings, name)]
     dropped += [("controller", "config")] if settings.controller.config else []
     dropped += [("controller", "metrics")] if settings.controller.metrics else []
+    dropped += [("gres", "lines")] if settings.gres.lines else []
     dropped += [("pyxis", "enabled")] if settings.pyxis.enabled else []
     for path in dropped:
         yield Finding(
             code="slurm-external-controller",
-            message=f"slurmctld runs outside: its configuration is kept there, and {path[-1]} would "
-            "be dropped",
-            hint="leave it out here, and write it into the slurm.conf of that slurmctld",
+            message="slurmctld runs outside: its configuration is kept there, and "
+            f"{'.'.join(map(str, path))} would be dropped",
+            hint="leave it out here, and configure it where slurmctld runs",
             path=path,
             on_key=True,
         )
+    plain = Controller()
+    for field, name in _EXTERNAL_HAS_NO.items():
+        if getattr(settings.controller, name) != getattr(plain, name):
+            yield Finding(
+                code="slurm-external-controller",
+                message=f"slurmctld runs outside: no pod of it is here to which {field} could apply",
+                hint="leave it out here",
+                path=("controller", field),
+                on_key=True,
+            )
 
 
 # --- accounting --------------------------------------------------------------------------------
@@ -146,6 +166,7 @@ def _accounting(context: Context) -> Iterator[Finding]:
         )
     if accounting.external is not None:
         yield from _outside(context, accounting.external.host, accounting.external.port)
+        yield from _outside_has_no(accounting)
 
 
 def _outside(context: Context, host: str, port: int) -> Iterator[Finding]:
@@ -157,6 +178,21 @@ def _outside(context: Context, host: str, port: int) -> Iterator[Finding]:
             hint=f"let slurmdbd listen at {usual}, or write its address instead of its name",
             path=("accounting", "external", "port"),
         )
+
+
+def _outside_has_no(accounting: Accounting) -> Iterator[Finding]:
+    plain = Accounting()
+    fields = {"config": "config", "resources": "resources", "nodeSelector": "node_selector"}
+    fields |= {"tolerations": "tolerations", "podSpec": "pod_spec"}
+    for field, name in fields.items():
+        if getattr(accounting, name) != getattr(plain, name):
+            yield Finding(
+                code="slurm-external-accounting",
+                message=f"slurmdbd runs outside: no pod of it is here to which {field} could apply",
+                hint="leave it out here, and write it where slurmdbd runs",
+                path=("accounting", field),
+                on_key=True,
+            )
 
 
 def _database(context: Context) -> Iterator[Finding]:
@@ -183,8 +219,8 @@ def _rest_api(context: Context) -> Iterator[Finding]:
         yield Finding(
             code="slurm-rest-api-budget",
             level="warning",
-            message=f"{wanted.replicas} pods of which {budget.min_available} must stay: "
-            "a node with one of them can never be drained",
+            message=f"{budget.min_available} of {wanted.replicas} must stay: a node with a pod of slurmrestd "
+            "can never be drained",
             hint=f"write replicas: {(budget.min_available or 0) + 1}, or maxUnavailable: 1",
             path=("restApi", "disruptionBudget", "minAvailable"),
         )
@@ -194,16 +230,16 @@ def _sssd(context: Context) -> Iterator[Finding]:
     settings = context.settings
     if settings.sssd is not None:
         return
-    users: list[tuple[str, Path]] = [("logins", ("logins",))] if settings.logins else []
+    users: list[tuple[str, Path]] = [("the logins", ("logins",))] if settings.logins else []
     users += [
-        (f'SSH to node set "{item.name}"', ("nodeSets", index, "ssh"))
+        (f'node set "{item.name}"', ("nodeSets", index, "ssh"))
         for index, item in enumerate(settings.node_sets)
         if item.ssh
     ]
     for who, path in users:
         yield Finding(
             code="slurm-sssd-missing",
-            message=f"{who} need to know the users, and nothing says where they come from",
+            message=f"nothing says where the users of {who} come from",
             hint="write sssd: {secretRef: {name: sssd-conf, key: sssd.conf}} and make that Secret",
             path=path,
             on_key=True,

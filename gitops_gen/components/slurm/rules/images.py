@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gitops_gen.components.slurm.context import Context
@@ -9,6 +10,9 @@ from gitops_gen.components.slurm.finding import Finding
 from gitops_gen.components.slurm.images import Chosen, image, system_of, used_parts
 from gitops_gen.components.slurm.settings import Image
 from gitops_gen.diagnostics import Path
+
+_SERIES = re.compile(r"(\d\d\.(?:02|05|08|11))(?!\d)")
+"""How a tag of an image of Slurm begins where it tells the series."""
 
 
 def images(context: Context) -> Iterator[Finding]:
@@ -33,7 +37,9 @@ def images(context: Context) -> Iterator[Finding]:
             continue
         yield from _image(context, image(context, part), part, path)
     for given, part, path in (*_of_node_sets(context), *_of_logins(context)):
-        yield from _image(context, image(context, part, given), part, path)
+        if given.repository or not image(context, part).missing:
+            yield from _image(context, image(context, part, given), part, path)
+    yield from _skew(context)
 
 
 def _of_node_sets(context: Context) -> Iterator[tuple[Image, str, Path]]:
@@ -54,7 +60,9 @@ def _image(context: Context, chosen: Chosen, part: str, path: Path) -> Iterator[
         yield Finding(
             code="slurm-image-missing",
             message=f"nothing says which image {part} runs: profile {profile} has none of its own",
-            hint=f"write images.{part}: {{repository: …, tag: …}}",
+            hint=f"write images.{part}: {{repository: …, tag: …}}"
+            if path[0] == "images"
+            else "write its tag or its digest here",
             path=path,
             on_key=path == ("images",),
         )
@@ -106,3 +114,60 @@ def _system(context: Context) -> Iterator[Finding]:
             hint=f'take a newer `version` of the component first, or write series: "{usual}"',
             path=("images", "series"),
         )
+
+
+# --- series of the tags ------------------------------------------------------------------------
+
+
+def _skew(context: Context) -> Iterator[Finding]:
+    """Yield parts whose tags tell a series that does not go with slurmctld's."""
+    if context.settings.controller.external is not None:
+        return
+    told = _told(context, "slurmctld", None)
+    here = told or context.series
+    if told is not None and told != context.series:
+        yield Finding(
+            code="slurm-series-skew",
+            level="warning",
+            message=f"the tag of slurmctld says Slurm {told}, but keywords are checked for {context.series}",
+            hint=f'write images.series: "{told}"'
+            if told in context.data["images"]["systems"]
+            else f"use an image of {context.series}",
+            path=("images", "slurmctld", "tag"),
+        )
+        return
+    oldest = str(context.release["slurm"]["minimum"])
+    for part, given, path in _tagged(context):
+        series = _told(context, part, given)
+        if series is None:
+            continue
+        if part == "slurmdbd" and series < here:
+            flaw = f"slurmdbd of {series} cannot serve slurmctld of {here}: it may not be the older one"
+        elif part != "slurmdbd" and series > here:
+            flaw = f"{part} of {series} is newer than slurmctld of {here}, which does not understand it"
+        elif series < oldest:
+            flaw = f"operator {context.part.version} needs Slurm {oldest} or later, and {part} is of {series}"
+        else:
+            continue
+        yield Finding(
+            code="slurm-series-skew",
+            level="warning",
+            message=flaw,
+            hint=f"use an image of {here}",
+            path=(*path, "tag"),
+        )
+
+
+def _tagged(context: Context) -> Iterator[tuple[str, Image | None, Path]]:
+    for part in used_parts(context):
+        given = getattr(context.settings.images, part)
+        if given is not None and part != "sidecar":
+            yield part, None, ("images", part)
+    for given, part, path in (*_of_node_sets(context), *_of_logins(context)):
+        if given.tag is not None:
+            yield part, given, path
+
+
+def _told(context: Context, part: str, given: Image | None) -> str | None:
+    found = _SERIES.match(image(context, part, given).tag)
+    return found[1] if found else None

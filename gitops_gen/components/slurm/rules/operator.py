@@ -151,10 +151,14 @@ def _unsupported(context: Context) -> Iterator[Finding]:
         if wanted and not context.supports(word):
             yield Finding(
                 code="slurm-unsupported",
-                message=f"Slinky {context.part.version} does not know "
-                f"{path[-2] if path[-1] == 'type' else path[-1]}"
-                + (" of type ScheduledUpdate" if path[-1] == "type" else ""),
+                message=f"Slinky {context.part.version} does not know {_word(path)}",
                 hint="leave it out, or write version: 1.2.1",
                 path=path,
                 on_key=path[-1] != "type",
             )
+
+
+def _word(path: Path) -> str:
+    if path[-1] == "type":
+        return f"{path[-2]} of type ScheduledUpdate"
+    return ".".join(map(str, path)) if path[0] == "operator" else str(path[-1])
