@@ -54,8 +54,13 @@ class Checkout:
         text = file.read_text("utf-8")
         content = read_yaml(file)
         known = {item["name"]: item for item in content.get("images") or []}
-        entries = {**known, **{name: {"name": name, "newName": moved} for name, moved in moved_images(images)}}
-        file.write_text(json.dumps({**content, "images": [entries[name] for name in sorted(entries)]}), "utf-8")
+        entries = {
+            **known,
+            **{name: {"name": name, "newName": moved} for name, moved in moved_images(images)},
+        }
+        file.write_text(
+            json.dumps({**content, "images": [entries[name] for name in sorted(entries)]}), "utf-8"
+        )
         try:
             return self.build(path)
         finally:
@@ -74,7 +79,9 @@ def checkout_with_bases(folder: Path, bases: Bases, scratch: Path) -> Checkout:
     return Checkout(folder=folder, scratch=copy, kustomize=find_kustomize())
 
 
-def release_facts(release: str, checkout: Checkout, paths: Iterable[str], stamp: Mapping[str, Json]) -> Object:
+def release_facts(
+    release: str, checkout: Checkout, paths: Iterable[str], stamp: Mapping[str, Json]
+) -> Object:
     """Build the paths and tell what they make; `stamp` has `commit` and `checked`."""
     wanted = sorted(paths)
     with ThreadPoolExecutor(2) as pool:
@@ -82,9 +89,9 @@ def release_facts(release: str, checkout: Checkout, paths: Iterable[str], stamp:
     cluster = cluster_kinds(item for objects in built.values() for item in objects)
     entries = {path: path_facts(objects, cluster) for path, objects in built.items()}
     for path, objects in built.items():
-        names = {str(place["image"]) for place in image_places(objects)}
+        names = {str(place["image"]) for place in image_places(objects, cluster)}
         moved = read_objects(checkout.build_moved(path, names)) if names else []
-        entries[path] |= mark_moved(objects, moved)
+        entries[path] |= mark_moved(objects, moved, cluster)
         entries[path]["remote"] = [*sorted(set(remote_bases(checkout.folder, path)))]
     return {
         "release": release,
@@ -94,7 +101,7 @@ def release_facts(release: str, checkout: Checkout, paths: Iterable[str], stamp:
         "source": f"kustomize build of each path at tag {release}, with local copies of the remote bases",
         "checked": stamp["checked"],
         "example": [*example_paths(checkout.folder)],
-        "paths": entries,
+        "paths": dict(entries),
     }
 
 
@@ -119,7 +126,7 @@ def remote_bases(folder: Path, path: str) -> Iterator[str]:
 
 def catalogued_paths(extra: Mapping[str, Json]) -> frozenset[str]:
     """Return every path that the facts kept by hand name, wherever they stand."""
-    return frozenset(_named(extra, "path"))
+    return frozenset(_named(dict(extra), "path"))
 
 
 def kustomize_version() -> str:

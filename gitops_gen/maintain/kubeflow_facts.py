@@ -30,7 +30,7 @@ _CRD = "CustomResourceDefinition"
 
 def read_objects(text: str) -> list[Manifest]:
     """Read rendered text as objects."""
-    return [item for item in yaml.load_all(text, Loader=HelmLoader) if item]  # noqa: S506
+    return [item for item in yaml.load_all(text, Loader=HelmLoader) if item]
 
 
 def cluster_kinds(manifests: Iterable[Manifest]) -> ClusterKinds:
@@ -59,10 +59,9 @@ def path_facts(manifests: Iterable[Manifest], cluster: ClusterKinds) -> Object:
     }
 
 
-def place(manifest: Manifest) -> str:
+def place(manifest: Manifest, cluster: ClusterKinds = frozenset()) -> str:
     """Name an object as `Kind/namespace/name`, without a hash."""
-    metadata = manifest["metadata"]
-    return f"{manifest['kind']}/{metadata.get('namespace', '')}/{plain_name(manifest)}"
+    return f"{manifest['kind']}/{_namespace(manifest, cluster) or ''}/{plain_name(manifest)}"
 
 
 def plain_name(manifest: Manifest) -> str:
@@ -87,15 +86,22 @@ def _order(manifest: Manifest) -> tuple[str, ...]:
 
 
 def _identity(manifest: Manifest, cluster: ClusterKinds) -> Object:
-    """Tell an object; its namespace is null where it can have none, `""` where the path sets none."""
+    """Tell an object; `written` is a namespace that kustomize knows it by although it can have none."""
     group, _, version = manifest["apiVersion"].rpartition("/")
-    metadata, kind = manifest["metadata"], manifest["kind"]
-    namespace = None if (group, kind) in cluster else metadata.get("namespace", "")
-    entry: Object = {"group": group, "version": version, "kind": kind, "name": metadata["name"]}
+    metadata, namespace = manifest["metadata"], _namespace(manifest, cluster)
+    entry: Object = {"group": group, "version": version, "kind": manifest["kind"], "name": metadata["name"]}
     entry["namespace"] = namespace
+    if namespace is None and metadata.get("namespace"):
+        entry["written"] = metadata["namespace"]
     if plain_name(manifest) != metadata["name"]:
         entry["generated"] = plain_name(manifest)
     return entry
+
+
+def _namespace(manifest: Manifest, cluster: ClusterKinds) -> str | None:
+    """Return the namespace: none where the kind has none, empty where the path sets none."""
+    kind = (manifest["apiVersion"].rpartition("/")[0], manifest["kind"])
+    return None if kind in cluster else str(manifest["metadata"].get("namespace", ""))
 
 
 def _crd(manifest: Manifest) -> Object:
@@ -113,7 +119,9 @@ def compact_size(manifest: Manifest) -> int:
 
 
 def _data_keys(manifest: Manifest) -> list[Json]:
-    return [*sorted({key for name in ("data", "stringData", "binaryData") for key in manifest.get(name) or {}})]
+    return [
+        *sorted({key for name in ("data", "stringData", "binaryData") for key in manifest.get(name) or {}})
+    ]
 
 
 def _secret(manifest: Manifest) -> Object:
@@ -122,7 +130,9 @@ def _secret(manifest: Manifest) -> Object:
     for name in ("data", "stringData"):
         if manifest.get(name):
             entry[name] = sorted(manifest[name])
-    empty = sorted(key for name in ("data", "stringData") for key, it in (manifest.get(name) or {}).items() if not it)
+    empty = sorted(
+        key for name in ("data", "stringData") for key, it in (manifest.get(name) or {}).items() if not it
+    )
     return {**entry, **({"empty": [*empty]} if empty else {})}
 
 
@@ -135,7 +145,11 @@ def _workload(manifest: Manifest, objects: list[Manifest]) -> Object:
         if found or field == "containers":
             entry[field] = dict(found)
     volumes = [volume["name"] for volume in pod.get("volumes") or []]
-    claims = [it["persistentVolumeClaim"]["claimName"] for it in pod.get("volumes") or [] if "persistentVolumeClaim" in it]
+    claims = [
+        it["persistentVolumeClaim"]["claimName"]
+        for it in pod.get("volumes") or []
+        if "persistentVolumeClaim" in it
+    ]
     claims += [item["metadata"]["name"] for item in spec.get("volumeClaimTemplates") or []]
     reads = sorted({f"{kind}/{names.get((kind, name), name)}" for kind, name in _references(pod)})
     lists = {"volumes": volumes, "claims": claims, "reads": reads}
