@@ -17,7 +17,13 @@ import pytest
 import yaml
 
 from gitops_gen.maintain import kubeflow
-from gitops_gen.maintain.kubeflow_facts import cluster_kinds, path_facts, read_objects
+from gitops_gen.maintain.kubeflow_facts import (
+    address_key,
+    cluster_kinds,
+    path_facts,
+    plain_name,
+    read_objects,
+)
 from gitops_gen.maintain.kubeflow_images import image_places, mark_moved, moved_images
 
 RELEASES = ("26.03", "v1.11.0")
@@ -67,11 +73,13 @@ def identity(item: Mapping[str, Any]) -> tuple[str, str, str | None, str]:
     return item["group"], item["kind"], item["namespace"], item["name"]
 
 
+def place_of(item: Mapping[str, Any]) -> str:
+    """Name an object as the other sections of its path do."""
+    return f"{item['kind']}/{item['namespace'] or ''}/{item.get('generated', item['name'])}"
+
+
 def places(facts: Part) -> set[str]:
-    """Return the objects of a path as the other sections call them."""
-    return {
-        f"{it['kind']}/{it['namespace'] or ''}/{it.get('generated', it['name'])}" for it in facts["objects"]
-    }
+    return {place_of(item) for item in facts["objects"]}
 
 
 def identities(facts: Part) -> set[tuple[str, str, str | None, str]]:
@@ -538,19 +546,46 @@ def test_scope_of_a_kind_decides_whether_there_is_a_namespace(release: str) -> N
             assert scope is None or (scope == "Cluster") == (item["namespace"] is None), item
 
 
-def test_namespace_written_into_a_cluster_scoped_object_is_kept_apart() -> None:
-    written = Counter(
-        (item["kind"], item["written"])
-        for part in parts("26.03").values()
-        for item in paths("26.03")[part["path"]]["objects"]
-        if "written" in item
-    )
-    assert written == {
-        ("ClusterRole", "kubeflow"): 2,
-        ("ClusterRoleBinding", "kubeflow"): 2,
-        ("ClusterTrainingRuntime", "kubeflow-system"): 6,
-        ("DecoratorController", "kubeflow"): 1,
-    }
+@pytest.mark.parametrize(
+    ("part", "place", "address"),
+    [
+        (
+            "admission-webhook",
+            "Deployment/kubeflow/admission-webhook-deployment",
+            {"name": "deployment", "namespace": "kubeflow"},
+        ),
+        (
+            "notebook-controller",
+            "ConfigMap/kubeflow/notebook-controller-config",
+            {"name": "notebook-controller-config", "namespace": "notebook-controller-system"},
+        ),
+        (
+            "kubeflow-istio-resources",
+            "Gateway/kubeflow/kubeflow-gateway",
+            {"name": "kubeflow-gateway", "namespace": ""},
+        ),
+        (
+            "trainer",
+            "Deployment/kubeflow-system/jobset-controller-manager",
+            {"name": "jobset-controller-manager", "namespace": "kubeflow"},
+        ),
+        ("dex", "ConfigMap/auth/dex", None),
+        ("jupyter-web-app", "ConfigMap/kubeflow/jupyter-web-app-config", None),
+    ],
+)
+def test_object_is_patched_by_the_name_it_has_before_the_path_changes_it(
+    part: str, place: str, address: object
+) -> None:
+    facts = paths("26.03")[parts("26.03")[part]["path"]]
+    assert [item.get("address") for item in facts["objects"] if place == place_of(item)] == [address]
+
+
+@each_release
+def test_addresses_are_told_only_where_they_differ(release: str) -> None:
+    for facts in paths(release).values():
+        for item in facts["objects"]:
+            plain = {"name": item.get("generated", item["name"]), "namespace": item["namespace"] or ""}
+            assert item.get("address") != plain
 
 
 def test_remote_bases_are_those_of_two_parts() -> None:
@@ -640,7 +675,25 @@ def test_faults_name_parts_and_objects_that_exist(release: str) -> None:
         made = {
             place for part in fault["parts"] for place in places(paths(release)[parts(release)[part]["path"]])
         }
-        assert {fault.get("object")} - {None} <= made
+        assert {fault.get("object")} - {None} | {*fault.get("objects", [])} <= made
+
+
+def test_policies_for_other_namespaces_are_told() -> None:
+    fault = next(it for it in EXTRAS["v1.11.0"]["faults"] if it["id"] == "network-policies-in-one-namespace")
+    made = paths("v1.11.0")["common/networkpolicies/base"]["objects"]
+    meant = {item["address"]["namespace"] for item in made if place_of(item) in fault["objects"]}
+    others = {item["address"]["namespace"] for item in made if "address" in item}
+    assert meant == others
+    assert len(fault["objects"]) == sum("address" in item for item in made) == 9
+    assert all(namespace in fault["what"] for namespace in meant)
+
+
+@each_release
+def test_what_a_replaced_part_leaves_to_others_is_part_of_it(release: str) -> None:
+    replaced = {name: it["replacedBy"] for name, it in parts(release).items() if "replacedBy" in it}
+    assert [(name, it["component"]) for name, it in replaced.items()] == [("cert-manager", "certManager")]
+    for name, it in replaced.items():
+        assert set(it["leaves"]) <= places(paths(release)[parts(release)[name]["path"]])
 
 
 def test_istio_is_of_two_versions() -> None:
@@ -774,7 +827,11 @@ def test_images_are_moved_by_name_alone() -> None:
 
 def test_facts_of_objects() -> None:
     objects = read_objects(OBJECTS)
-    facts: dict[str, Any] = path_facts(objects, cluster_kinds(objects))
+    addresses: dict[tuple[str, str, str, str], Any] = {
+        **{address_key(item): {"name": plain_name(item), "namespace": "here"} for item in objects[:2]},
+        **{address_key(item): {"name": "early", "namespace": ""} for item in objects[2:]},
+    }
+    facts: dict[str, Any] = path_facts(objects, cluster_kinds(objects), addresses)
     assert [(it["kind"], it["name"], it["namespace"], it.get("generated")) for it in facts["objects"]] == [
         ("ConfigMap", "settings-2k29b64d74", "here", "settings"),
         ("Secret", "keys", "here", None),
@@ -782,7 +839,10 @@ def test_facts_of_objects() -> None:
         ("Deployment", "server", "here", None),
         ("Runtime", "fast", None, None),
     ]
-    assert facts["objects"][-1]["written"] == "there"
+    assert [(it["kind"], it["address"]) for it in facts["objects"] if "address" in it] == [
+        (kind, {"name": "early", "namespace": ""})
+        for kind in ("Secret", "CustomResourceDefinition", "Runtime")
+    ]
     size = len(json.dumps(objects[-1], separators=(",", ":"), ensure_ascii=False).encode())
     assert facts["crds"] == {
         "runtimes.example.org": {
@@ -834,7 +894,8 @@ def checkout(tmp_path: Path) -> Path:
     remote = [f"{REMOTE}/manifests/base?ref=v1", ASSET]
     write(folder, "b/base/kustomization.yaml", {"resources": remote})
     images = [{"name": "example/engine", "newName": "example/own"}]
-    write(folder, "b/overlay/kustomization.yaml", {"resources": ["../base"], "images": images})
+    late = {"namespace": "late", "namePrefix": "late-"}
+    write(folder, "b/overlay/kustomization.yaml", {"resources": ["../base"], "images": images, **late})
     engine = tmp_path / "engine/manifests/base"
     write(engine, "kustomization.yaml", {"resources": ["pod.yaml"]})
     pod = {"containers": [{"name": "engine", "image": "example/engine:1"}]}
@@ -857,7 +918,13 @@ def test_paths_are_built_with_local_bases(checkout: Path, kustomize: tuple[str, 
     assert found["paths"]["a"]["remote"] == []
     assert found["paths"]["b/overlay"]["images"] == ["example/own:1"]
     assert "unreached" not in found["paths"]["b/overlay"]
-    assert found["paths"]["b/overlay"]["aggregated"] == ["all"]
+    assert found["paths"]["b/overlay"]["aggregated"] == ["late-all"]
+    assert [
+        (it["name"], it["namespace"], it["address"]) for it in found["paths"]["b/overlay"]["objects"]
+    ] == [
+        ("late-engine", "late", {"name": "engine", "namespace": ""}),
+        ("late-all", None, {"name": "all", "namespace": ""}),
+    ]
     assert found["paths"]["b/overlay"]["remote"] == [f"{REMOTE}/manifests/base?ref=v1", ASSET]
     assert {file: file.read_bytes() for file in checkout.rglob("*.yaml")} == before
     assert json.loads(kubeflow.dump_release(found)) == found

@@ -20,6 +20,8 @@ from gitops_gen.model import Json, Object
 Manifest = dict[str, Any]
 ClusterKinds = frozenset[tuple[str, str]]
 """API group and kind of each kind without a namespace."""
+Addresses = Mapping[tuple[str, str, str, str], Object]
+"""API version, kind, namespace and name of an object, with the name and namespace that a patch needs."""
 WORKLOADS = ("CronJob", "DaemonSet", "Deployment", "Job", "StatefulSet")
 
 _HASH = re.compile(r"(?P<name>.+)-[bcdfghkmt2456789]{10}")
@@ -43,11 +45,11 @@ def cluster_kinds(manifests: Iterable[Manifest]) -> ClusterKinds:
     )
 
 
-def path_facts(manifests: Iterable[Manifest], cluster: ClusterKinds) -> Object:
+def path_facts(manifests: Iterable[Manifest], cluster: ClusterKinds, addresses: Addresses) -> Object:
     """Tell what the objects of one path are, as a section for each question asked of them."""
     objects = sorted(manifests, key=_order)
     return {
-        "objects": [_identity(item, cluster) for item in objects],
+        "objects": [_identity(item, cluster, addresses) for item in objects],
         "crds": {item["metadata"]["name"]: _crd(item) for item in objects if item["kind"] == _CRD},
         "webhooks": [f"{it['kind']}/{it['metadata']['name']}" for it in objects if it["kind"] in _WEBHOOKS],
         "aggregated": [item["metadata"]["name"] for item in objects if item.get("aggregationRule")],
@@ -71,6 +73,12 @@ def plain_name(manifest: Manifest) -> str:
     return name if found is None else found["name"]
 
 
+def address_key(manifest: Manifest) -> tuple[str, str, str, str]:
+    """Tell an object from all others of its path."""
+    metadata = manifest["metadata"]
+    return (manifest["apiVersion"], manifest["kind"], metadata.get("namespace", ""), plain_name(manifest))
+
+
 def pod_spec(manifest: Manifest) -> Manifest:
     """Return the pod spec of a workload."""
     spec = manifest["spec"]
@@ -85,16 +93,20 @@ def _order(manifest: Manifest) -> tuple[str, ...]:
     return (group, manifest["kind"], str(metadata.get("namespace", "")), plain_name(manifest))
 
 
-def _identity(manifest: Manifest, cluster: ClusterKinds) -> Object:
-    """Tell an object; `written` is a namespace that kustomize knows it by although it can have none."""
+def _identity(manifest: Manifest, cluster: ClusterKinds, addresses: Addresses) -> Object:
+    """Tell an object; its namespace is null where it can have none, `""` where the path sets none.
+
+    `address` is there where a patch has to call it by another name or namespace than its own.
+    """
     group, _, version = manifest["apiVersion"].rpartition("/")
-    metadata, namespace = manifest["metadata"], _namespace(manifest, cluster)
-    entry: Object = {"group": group, "version": version, "kind": manifest["kind"], "name": metadata["name"]}
+    name, namespace = manifest["metadata"]["name"], _namespace(manifest, cluster)
+    entry: Object = {"group": group, "version": version, "kind": manifest["kind"], "name": name}
     entry["namespace"] = namespace
-    if namespace is None and metadata.get("namespace"):
-        entry["written"] = metadata["namespace"]
-    if plain_name(manifest) != metadata["name"]:
+    if plain_name(manifest) != name:
         entry["generated"] = plain_name(manifest)
+    address = addresses[address_key(manifest)]
+    if address != {"name": plain_name(manifest), "namespace": namespace or ""}:
+        entry["address"] = address
     return entry
 
 
