@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os.path import normpath, relpath
@@ -21,8 +21,9 @@ from pathlib import Path
 
 from gitops_gen.diagnostics import ToolError
 from gitops_gen.maintain.charts import COMPONENTS, read_facts, read_yaml
-from gitops_gen.maintain.kubeflow_facts import cluster_kinds, path_facts, read_objects
+from gitops_gen.maintain.kubeflow_facts import ClusterKinds, Manifest, cluster_kinds, path_facts, read_objects
 from gitops_gen.maintain.kubeflow_images import image_places, mark_moved, moved_images
+from gitops_gen.maintain.kubeflow_patches import LATE, marking_patches, told_addresses
 from gitops_gen.model import Json, Object
 from gitops_gen.shell.command import Command, find_kustomize, find_programs, run
 
@@ -48,14 +49,21 @@ class Checkout:
         """Build one path of the copy; ToolError says what kustomize said."""
         return run(Command(argv=(*self.kustomize, str(self.scratch / path)))).stdout
 
-    def build_moved(self, path: str, images: Iterable[str]) -> str:
-        """Build a path with each image renamed the way Argo CD does it: entries sorted by name."""
+    def build_early(self, path: str) -> str:
+        """Build a path as its own patches see it."""
+        return self._build_changed(path, lambda it: {key: it[key] for key in it if key not in LATE})
+
+    def build_changed(self, path: str, images: Iterable[str], patches: list[Json]) -> str:
+        """Build a path with each image renamed and with patches, both as Argo CD does it."""
+        renamed: dict[str, Object] = {
+            name: {"name": name, "newName": moved} for name, moved in moved_images(images)
+        }
+        return self._build_changed(path, lambda it: _with_images(_with_patches(it, patches), renamed))
+
+    def _build_changed(self, path: str, change: Callable[[Object], Object]) -> str:
         file = self.scratch / path / _FILE
         text = file.read_text("utf-8")
-        content = read_yaml(file)
-        known = {item["name"]: item for item in content.get("images") or []}
-        entries = {**known, **{name: {"name": name, "newName": moved} for name, moved in moved_images(images)}}
-        file.write_text(json.dumps({**content, "images": [entries[name] for name in sorted(entries)]}), "utf-8")
+        file.write_text(json.dumps(change(read_yaml(file))), "utf-8")
         try:
             return self.build(path)
         finally:
@@ -74,18 +82,15 @@ def checkout_with_bases(folder: Path, bases: Bases, scratch: Path) -> Checkout:
     return Checkout(folder=folder, scratch=copy, kustomize=find_kustomize())
 
 
-def release_facts(release: str, checkout: Checkout, paths: Iterable[str], stamp: Mapping[str, Json]) -> Object:
+def release_facts(
+    release: str, checkout: Checkout, paths: Iterable[str], stamp: Mapping[str, Json]
+) -> Object:
     """Build the paths and tell what they make; `stamp` has `commit` and `checked`."""
     wanted = sorted(paths)
     with ThreadPoolExecutor(2) as pool:
         built = dict(zip(wanted, map(read_objects, pool.map(checkout.build, wanted)), strict=True))
     cluster = cluster_kinds(item for objects in built.values() for item in objects)
-    entries = {path: path_facts(objects, cluster) for path, objects in built.items()}
-    for path, objects in built.items():
-        names = {str(place["image"]) for place in image_places(objects)}
-        moved = read_objects(checkout.build_moved(path, names)) if names else []
-        entries[path] |= mark_moved(objects, moved)
-        entries[path]["remote"] = [*sorted(set(remote_bases(checkout.folder, path)))]
+    entries = {path: _entry(checkout, path, objects, cluster) for path, objects in built.items()}
     return {
         "release": release,
         "repository": REPOSITORY,
@@ -94,7 +99,19 @@ def release_facts(release: str, checkout: Checkout, paths: Iterable[str], stamp:
         "source": f"kustomize build of each path at tag {release}, with local copies of the remote bases",
         "checked": stamp["checked"],
         "example": [*example_paths(checkout.folder)],
-        "paths": entries,
+        "paths": dict(entries),
+    }
+
+
+def _entry(checkout: Checkout, path: str, objects: list[Manifest], cluster: ClusterKinds) -> Object:
+    """Tell one path: its objects, what patches call them, its images and its remote bases."""
+    images = {str(item["image"]) for item in image_places(objects, cluster)}
+    early = read_objects(checkout.build_early(path))
+    changed = read_objects(checkout.build_changed(path, images, marking_patches(early)))
+    return {
+        **path_facts(objects, cluster, told_addresses(changed)),
+        **mark_moved(objects, changed, cluster),
+        "remote": [*sorted(set(remote_bases(checkout.folder, path)))],
     }
 
 
@@ -119,7 +136,7 @@ def remote_bases(folder: Path, path: str) -> Iterator[str]:
 
 def catalogued_paths(extra: Mapping[str, Json]) -> frozenset[str]:
     """Return every path that the facts kept by hand name, wherever they stand."""
-    return frozenset(_named(extra, "path"))
+    return frozenset(_named(dict(extra), "path"))
 
 
 def kustomize_version() -> str:
@@ -180,6 +197,20 @@ def parse_base(text: str) -> tuple[str, Path]:
     if not url or not Path(folder).exists():
         raise argparse.ArgumentTypeError(f"{text!r} is not URL=PATH with a path that exists")
     return url, Path(folder)
+
+
+def _with_patches(kustomization: Object, patches: list[Json]) -> Object:
+    """Append patches to those that are there."""
+    known = kustomization.get("patches")
+    return {**kustomization, "patches": [*(known if isinstance(known, list) else []), *patches]}
+
+
+def _with_images(kustomization: Object, renamed: Mapping[str, Object]) -> Object:
+    """Set images the way `kustomize edit` does: an entry a name, sorted by name."""
+    known = kustomization.get("images")
+    entries = {str(it["name"]): it for it in known if isinstance(it, dict)} if isinstance(known, list) else {}
+    entries |= renamed
+    return {**kustomization, "images": [entries[name] for name in sorted(entries)]}
 
 
 def _replace_base(file: Path, url: str, base: Path, copied: Path) -> None:

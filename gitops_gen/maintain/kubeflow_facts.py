@@ -20,6 +20,8 @@ from gitops_gen.model import Json, Object
 Manifest = dict[str, Any]
 ClusterKinds = frozenset[tuple[str, str]]
 """API group and kind of each kind without a namespace."""
+Addresses = Mapping[tuple[str, str, str, str], Object]
+"""API version, kind, namespace and name of an object, with the name and namespace that a patch needs."""
 WORKLOADS = ("CronJob", "DaemonSet", "Deployment", "Job", "StatefulSet")
 
 _HASH = re.compile(r"(?P<name>.+)-[bcdfghkmt2456789]{10}")
@@ -30,7 +32,7 @@ _CRD = "CustomResourceDefinition"
 
 def read_objects(text: str) -> list[Manifest]:
     """Read rendered text as objects."""
-    return [item for item in yaml.load_all(text, Loader=HelmLoader) if item]  # noqa: S506
+    return [item for item in yaml.load_all(text, Loader=HelmLoader) if item]
 
 
 def cluster_kinds(manifests: Iterable[Manifest]) -> ClusterKinds:
@@ -43,11 +45,11 @@ def cluster_kinds(manifests: Iterable[Manifest]) -> ClusterKinds:
     )
 
 
-def path_facts(manifests: Iterable[Manifest], cluster: ClusterKinds) -> Object:
+def path_facts(manifests: Iterable[Manifest], cluster: ClusterKinds, addresses: Addresses) -> Object:
     """Tell what the objects of one path are, as a section for each question asked of them."""
     objects = sorted(manifests, key=_order)
     return {
-        "objects": [_identity(item, cluster) for item in objects],
+        "objects": [_identity(item, cluster, addresses) for item in objects],
         "crds": {item["metadata"]["name"]: _crd(item) for item in objects if item["kind"] == _CRD},
         "webhooks": [f"{it['kind']}/{it['metadata']['name']}" for it in objects if it["kind"] in _WEBHOOKS],
         "aggregated": [item["metadata"]["name"] for item in objects if item.get("aggregationRule")],
@@ -59,10 +61,9 @@ def path_facts(manifests: Iterable[Manifest], cluster: ClusterKinds) -> Object:
     }
 
 
-def place(manifest: Manifest) -> str:
+def place(manifest: Manifest, cluster: ClusterKinds = frozenset()) -> str:
     """Name an object as `Kind/namespace/name`, without a hash."""
-    metadata = manifest["metadata"]
-    return f"{manifest['kind']}/{metadata.get('namespace', '')}/{plain_name(manifest)}"
+    return f"{manifest['kind']}/{_namespace(manifest, cluster) or ''}/{plain_name(manifest)}"
 
 
 def plain_name(manifest: Manifest) -> str:
@@ -70,6 +71,12 @@ def plain_name(manifest: Manifest) -> str:
     name = str(manifest["metadata"]["name"])
     found = _HASH.fullmatch(name) if manifest["kind"] in _HASHED else None
     return name if found is None else found["name"]
+
+
+def address_key(manifest: Manifest) -> tuple[str, str, str, str]:
+    """Tell an object from all others of its path."""
+    metadata = manifest["metadata"]
+    return (manifest["apiVersion"], manifest["kind"], metadata.get("namespace", ""), plain_name(manifest))
 
 
 def pod_spec(manifest: Manifest) -> Manifest:
@@ -86,16 +93,27 @@ def _order(manifest: Manifest) -> tuple[str, ...]:
     return (group, manifest["kind"], str(metadata.get("namespace", "")), plain_name(manifest))
 
 
-def _identity(manifest: Manifest, cluster: ClusterKinds) -> Object:
-    """Tell an object; its namespace is null where it can have none, `""` where the path sets none."""
+def _identity(manifest: Manifest, cluster: ClusterKinds, addresses: Addresses) -> Object:
+    """Tell an object; its namespace is null where it can have none, `""` where the path sets none.
+
+    `address` is there where a patch has to call it by another name or namespace than its own.
+    """
     group, _, version = manifest["apiVersion"].rpartition("/")
-    metadata, kind = manifest["metadata"], manifest["kind"]
-    namespace = None if (group, kind) in cluster else metadata.get("namespace", "")
-    entry: Object = {"group": group, "version": version, "kind": kind, "name": metadata["name"]}
+    name, namespace = manifest["metadata"]["name"], _namespace(manifest, cluster)
+    entry: Object = {"group": group, "version": version, "kind": manifest["kind"], "name": name}
     entry["namespace"] = namespace
-    if plain_name(manifest) != metadata["name"]:
+    if plain_name(manifest) != name:
         entry["generated"] = plain_name(manifest)
+    address = addresses[address_key(manifest)]
+    if address != {"name": plain_name(manifest), "namespace": namespace or ""}:
+        entry["address"] = address
     return entry
+
+
+def _namespace(manifest: Manifest, cluster: ClusterKinds) -> str | None:
+    """Return the namespace: none where the kind has none, empty where the path sets none."""
+    kind = (manifest["apiVersion"].rpartition("/")[0], manifest["kind"])
+    return None if kind in cluster else str(manifest["metadata"].get("namespace", ""))
 
 
 def _crd(manifest: Manifest) -> Object:
@@ -113,7 +131,9 @@ def compact_size(manifest: Manifest) -> int:
 
 
 def _data_keys(manifest: Manifest) -> list[Json]:
-    return [*sorted({key for name in ("data", "stringData", "binaryData") for key in manifest.get(name) or {}})]
+    return [
+        *sorted({key for name in ("data", "stringData", "binaryData") for key in manifest.get(name) or {}})
+    ]
 
 
 def _secret(manifest: Manifest) -> Object:
@@ -122,7 +142,9 @@ def _secret(manifest: Manifest) -> Object:
     for name in ("data", "stringData"):
         if manifest.get(name):
             entry[name] = sorted(manifest[name])
-    empty = sorted(key for name in ("data", "stringData") for key, it in (manifest.get(name) or {}).items() if not it)
+    empty = sorted(
+        key for name in ("data", "stringData") for key, it in (manifest.get(name) or {}).items() if not it
+    )
     return {**entry, **({"empty": [*empty]} if empty else {})}
 
 
@@ -135,7 +157,11 @@ def _workload(manifest: Manifest, objects: list[Manifest]) -> Object:
         if found or field == "containers":
             entry[field] = dict(found)
     volumes = [volume["name"] for volume in pod.get("volumes") or []]
-    claims = [it["persistentVolumeClaim"]["claimName"] for it in pod.get("volumes") or [] if "persistentVolumeClaim" in it]
+    claims = [
+        it["persistentVolumeClaim"]["claimName"]
+        for it in pod.get("volumes") or []
+        if "persistentVolumeClaim" in it
+    ]
     claims += [item["metadata"]["name"] for item in spec.get("volumeClaimTemplates") or []]
     reads = sorted({f"{kind}/{names.get((kind, name), name)}" for kind, name in _references(pod)})
     lists = {"volumes": volumes, "claims": claims, "reads": reads}

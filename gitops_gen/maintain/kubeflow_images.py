@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from gitops_gen.maintain.charts import HelmLoader
-from gitops_gen.maintain.kubeflow_facts import WORKLOADS, Manifest, place, pod_spec
+from gitops_gen.maintain.kubeflow_facts import WORKLOADS, ClusterKinds, Manifest, place, pod_spec
 from gitops_gen.model import Object
 
 _MOVED = "moved.invalid"
@@ -30,9 +30,9 @@ _UNREAD = ("_example", "merged-values", "original-values")
 """Keys that no controller reads: documentation, and what istiod was rendered from."""
 
 
-def image_places(manifests: Iterable[Manifest]) -> list[Object]:
+def image_places(manifests: Iterable[Manifest], cluster: ClusterKinds) -> list[Object]:
     """List all places that name an image, those of workloads' containers with `pulled`."""
-    found = [entry for item in manifests for entry in _places(item)]
+    found = [entry for item in manifests for entry in _places(item, cluster)]
     unique = {tuple(entry.items()): entry for entry in found}
     return sorted(unique.values(), key=lambda entry: [str(it) for it in entry.values()])
 
@@ -43,19 +43,19 @@ def moved_images(images: Iterable[str]) -> Iterator[tuple[str, str]]:
         yield name, f"{_MOVED}/{name}"
 
 
-def mark_moved(manifests: Iterable[Manifest], moved: Iterable[Manifest]) -> Object:
+def mark_moved(manifests: Iterable[Manifest], moved: Iterable[Manifest], cluster: ClusterKinds) -> Object:
     """Tell a path's `images` and `hidden` ones, given its objects and those built with images moved.
 
     `unreached` are the images of workloads that did not move.
     """
-    before, after = image_places(manifests), image_places(moved)
+    before, after = image_places(manifests, cluster), image_places(moved, cluster)
     kept = [_without_image(it) for it in after if _MOVED not in str(it["image"])]
     went = {_key(it) for it in after if _MOVED in str(it["image"])}
     pulled = [it for it in before if it.get("pulled")]
     hidden = [it for it in before if not it.get("pulled")]
     unreached = sorted({str(it["image"]) for it in pulled if _without_image(it) in kept})
     return {
-        "images": sorted({str(it["image"]) for it in pulled}),
+        "images": [*sorted({str(it["image"]) for it in pulled})],
         **({"unreached": [*unreached]} if unreached else {}),
         "hidden": [{**it, "transformed": True} if _key(it) in went else it for it in hidden],
     }
@@ -76,7 +76,7 @@ def _untagged(image: str) -> str:
     return head if colon and "/" not in tag else name
 
 
-def _places(manifest: Manifest) -> Iterator[Object]:
+def _places(manifest: Manifest, cluster: ClusterKinds) -> Iterator[Object]:
     kind = manifest["kind"]
     if kind in WORKLOADS:
         yield from _in_workload(manifest)
@@ -85,7 +85,7 @@ def _places(manifest: Manifest) -> Iterator[Object]:
     elif kind != "CustomResourceDefinition":
         for path, text in _leaves(manifest.get("spec")):
             if path[-1] == "image" and _IMAGE.fullmatch(text):
-                yield {"image": text, "in": place(manifest), "field": ".".join(("spec", *path))}
+                yield {"image": text, "in": place(manifest, cluster), "field": ".".join(("spec", *path))}
 
 
 def _in_workload(manifest: Manifest) -> Iterator[Object]:
