@@ -675,13 +675,16 @@ REFUSED = {
     "fabric": {"slurm-unsupported", "slurm-keyword-series"},
 }
 """What the release before cannot do of the cases, in the words of the rules."""
+NEWER_IMAGES = "slurm-series-skew"
+"""Said where a case names images of the newer series, which the release before was not made for."""
 
 
 @pytest.mark.parametrize("item", params(SLURM))
 def test_previous_release_does_what_it_can_and_is_refused_what_it_cannot(item: Case) -> None:
     name = item.name.rpartition("/")[2]
     text = as_previous_release(item)
-    assert {code for code in codes(text) if code.startswith("slurm-")} == REFUSED.get(name, set())
+    said = {code for code in codes(text) if code.startswith("slurm-")}
+    assert said - {NEWER_IMAGES} == REFUSED.get(name, set())
     if name in REFUSED:
         return
     source = previous_release(item)

@@ -13,11 +13,13 @@ from gitops_gen.components.slurm.context import Context, context_of
 from gitops_gen.components.slurm.finding import Finding
 from gitops_gen.components.slurm.images import image, used_parts
 from gitops_gen.components.slurm.rules.daemons import daemons
+from gitops_gen.components.slurm.rules.devices import devices
 from gitops_gen.components.slurm.rules.images import images
-from gitops_gen.components.slurm.rules.node_sets import node_sets, scaling
+from gitops_gen.components.slurm.rules.node_sets import node_sets
 from gitops_gen.components.slurm.rules.operator import operator
 from gitops_gen.components.slurm.rules.overlay import overlay
 from gitops_gen.components.slurm.rules.pods import pod_keys, pods
+from gitops_gen.components.slurm.rules.scaling import scaling
 from gitops_gen.components.slurm.values import chart_values, job_mapping
 from gitops_gen.diagnostics import Diagnostic, Severity
 from gitops_gen.images import unreachable_images
@@ -51,6 +53,7 @@ def _findings(context: Context) -> Iterator[Finding]:
     yield from operator(context)
     yield from images(context)
     yield from node_sets(context)
+    yield from devices(context)
     yield from scaling(context)
     yield from daemons(context)
     yield from pods(context)

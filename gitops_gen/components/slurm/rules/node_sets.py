@@ -10,17 +10,13 @@ from gitops_gen.components.slurm.conf import text_of
 from gitops_gen.components.slurm.conf.partitions import ALL
 from gitops_gen.components.slurm.context import Context
 from gitops_gen.components.slurm.finding import Finding
-from gitops_gen.components.slurm.gres_conf import detection
-from gitops_gen.components.slurm.images import image
 from gitops_gen.components.slurm.objects import partitions_of
-from gitops_gen.components.slurm.settings import NodeSet, Scaling
+from gitops_gen.components.slurm.settings import NodeSet
 from gitops_gen.components.slurm.workers import Worker
 from gitops_gen.diagnostics import Path
 from gitops_gen.pools import allocatable_cores, allocatable_memory
 
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)")
-_TPU_LABELS = ("cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology")
-"""What GKE's admission looks for in a pod that asks for google.com/tpu (GKE documentation on TPUs)."""
 
 
 def node_sets(context: Context) -> Iterator[Finding]:
@@ -49,12 +45,8 @@ def node_sets(context: Context) -> Iterator[Finding]:
     for worker in context.found:
         yield from _pool(worker)
         yield from _selector(worker)
-        yield from _tpu(context, worker)
         yield from _hardware(worker)
-        yield from _gpus(worker)
         yield from _limits(worker)
-        yield from _detected(context, worker)
-    yield from _hosts(context)
     yield from _numbers(context)
     yield from _unused(context)
 
@@ -169,24 +161,6 @@ def _selector(worker: Worker) -> Iterator[Finding]:
             )
 
 
-def _tpu(context: Context, worker: Worker) -> Iterator[Finding]:
-    """GKE admits pods with TPUs only where they name accelerator and topology of the slice."""
-    if worker.pool.tpu is None or context.spec.kubernetes.distribution != "gke":
-        return
-    given = worker.node_set.pod_spec.get("nodeSelector")
-    known = {*worker.pool.node_selector, *(given if isinstance(given, dict) else ())}
-    missing = [label for label in _TPU_LABELS if label not in known]
-    if missing:
-        yield Finding(
-            code="slurm-tpu-selector",
-            message=f"GKE admits a pod with TPUs only with {' and '.join(missing)} in its nodeSelector",
-            hint=f'add it to nodeSelector of pool "{worker.pool.name}", such as '
-            "{cloud.google.com/gke-tpu-accelerator: tpu-v5-lite-podslice, "
-            "cloud.google.com/gke-tpu-topology: 2x4}",
-            path=("nodeSets", worker.index, "pool"),
-        )
-
-
 def _hardware(worker: Worker) -> Iterator[Finding]:
     """A node that registers with less than its line says is drained as invalid."""
     machine, config = worker.pool.machine, worker.node_set.config
@@ -209,29 +183,6 @@ def _hardware(worker: Worker) -> Iterator[Finding]:
                 hint="leave it out: slurmd finds its hardware by itself",
                 path=("nodeSets", worker.index, "config", name),
             )
-
-
-def _gpus(worker: Worker) -> Iterator[Finding]:
-    wanted, gpu, path = worker.node_set.gpus, worker.pool.gpu, ("nodeSets", worker.index, "gpus")
-    if wanted is None:
-        return
-    if gpu is None or gpu.mig is not None or wanted > gpu.count:
-        there = "no GPUs" if gpu is None else f"{gpu.count} GPUs"
-        there = there if gpu is None or gpu.mig is None else "MIG instances and no whole GPUs"
-        yield Finding(
-            code="slurm-gpus-not-there",
-            message=f'each node of pool "{worker.pool.name}" has {there}, and {wanted} are asked for',
-            hint="leave `gpus` out: Slurm gets what the pool has",
-            path=path,
-        )
-    elif wanted < gpu.count:
-        yield Finding(
-            code="slurm-gpus-partial",
-            level="warning",
-            message=f"slurmd is privileged and sees all {gpu.count} GPUs: jobs can reach the others, too",
-            hint="leave `gpus` out and give Slurm whole nodes, or accept this",
-            path=path,
-        )
 
 
 def _limits(worker: Worker) -> Iterator[Finding]:
@@ -288,72 +239,6 @@ def _limits(worker: Worker) -> Iterator[Finding]:
             hint="write machine.reserved at the pool: two cores and 6 % of the memory are a beginning",
             path=(*path, "pool"),
         )
-
-
-def _detected(context: Context, worker: Worker) -> Iterator[Finding]:
-    """A node whose slurmd finds fewer devices than its line says is drained."""
-    method = detection(context.settings, worker)
-    if not worker.gres or not method or context.settings.gres.lines:
-        return
-    found = _undetected(context, worker, method)
-    if found is None:
-        return
-    reason, way_out = found
-    yield Finding(
-        code="slurm-mig-detection" if worker.mig else "slurm-gpu-detection",
-        level="warning",
-        message=f'{reason}: the nodes would register without the GRES of pool "{worker.pool.name}" '
-        "and be drained",
-        hint=f"{way_out}, or describe the {'instances' if worker.mig else 'GPUs'} by gres.lines with "
-        "NodeName and File",
-        path=("nodeSets", worker.index, "pool"),
-    )
-
-
-def _undetected(context: Context, worker: Worker, method: str) -> tuple[str, str] | None:
-    """Return why slurmd would not find the GPUs, and the way out."""
-    accelerator = worker.accelerator
-    amd = accelerator is not None and accelerator.vendor == "amd"
-    library = "the SMI library of ROCm" if amd else "NVML"
-    if method == "off":
-        return "AutoDetect=off finds nothing", "leave gres.autoDetect out"
-    if amd != (method == "rsmi"):
-        return (
-            f"AutoDetect={method} looks for GPUs of another maker",
-            "leave gres.autoDetect out, so that each pool has what finds its own",
-        )
-    if method == "nvidia" and worker.mig:
-        return (
-            "AutoDetect=nvidia sees whole GPUs only",
-            f"leave gres.autoDetect out and use an image of slurmd with {library}",
-        )
-    plain = context.data["images"]["profiles"]["slinky"]["repository"]
-    if method != "nvidia" and image(context, "slurmd", worker.node_set.image).upstream.startswith(
-        f"{plain}/"
-    ):
-        what = f"which is what finds {'MIG instances' if worker.mig else 'the GPUs'}"
-        return (
-            f"SchedMD's images are built without {library}, {what}",
-            f"use an image of slurmd with {library}",
-        )
-    return None
-
-
-def _hosts(context: Context) -> Iterator[Finding]:
-    """gres.conf names the nodes of each set where one line cannot serve all of them."""
-    bearers = [worker for worker in context.found if worker.gres]
-    methods = {detection(context.settings, worker) for worker in bearers}
-    if len(methods) < 2 and "" not in methods:
-        return
-    for worker in bearers:
-        if worker.node_set.mode == "DaemonSet" and not worker.hosts:
-            yield Finding(
-                code="slurm-hosts-unknown",
-                message=f'gres.conf tells the devices of "{worker.name}" by the names of its nodes: '
-                "as a DaemonSet it has those of Kubernetes, and nothing says them",
-                hint=f'write nodeNames at pool "{worker.pool.name}", or mode: StatefulSet',
-                path=("nodeSets", worker.index, "mode"),
-            )
 
 
 # --- numbers -----------------------------------------------------------------------------------
@@ -417,59 +302,3 @@ def _unused(context: Context) -> Iterator[Finding]:
                 path=("nodeSets",),
                 on_key=True,
             )
-
-
-# --- automatic scaling -------------------------------------------------------------------------
-
-
-def scaling(context: Context) -> Iterator[Finding]:
-    """Yield what keeps a node set from growing and shrinking by itself."""
-    for worker in context.autoscaled:
-        path: Path = ("nodeSets", worker.index, "replicas")
-        bounds = worker.scaled
-        assert isinstance(bounds, Scaling)
-        if bounds.min > bounds.max:
-            yield Finding(
-                code="slurm-scaling-range",
-                message=f"at least {bounds.min} and at most {bounds.max} nodes is no range",
-                hint=f"write {{min: {bounds.max}, max: {bounds.min}}}",
-                path=path,
-            )
-        if bounds.min == 0:
-            yield Finding(
-                code="slurm-scaling-zero",
-                level="warning",
-                message="Slurm refuses a job at once while its partition has no node that ever registered "
-                "(Requested node configuration is not available), so that nothing waits and nothing grows",
-                hint="write min: 1, or accept this after a try on your own cluster",
-                path=(*path, "min"),
-            )
-        yield from _scaled_by(context, path)
-
-
-def _scaled_by(context: Context, path: Path) -> Iterator[Finding]:
-    asked, metrics = context.settings.controller, context.metrics
-    reason = None
-    if asked.external is not None:
-        reason = ("slurmctld runs elsewhere", "write a fixed number")
-    elif metrics is not None and not metrics.service_monitor:
-        reason = ("controller.metrics.serviceMonitor is off", "leave serviceMonitor out")
-    elif metrics is not None and not {"nodes", "partitions"} <= set(metrics.endpoints):
-        reason = ("controller.metrics.endpoints leaves out nodes or partitions", "add nodes and partitions")
-    elif not context.spec.prometheus_url:
-        reason = ("nobody says where Prometheus answers", "write monitoring.prometheusURL")
-    if reason is not None:
-        yield Finding(
-            code="slurm-scaling-metrics",
-            message=f"KEDA counts busy nodes and waiting jobs by Prometheus, but {reason[0]}",
-            hint=reason[1],
-            path=path,
-        )
-    elif not asked.metrics:
-        yield Finding(
-            code="slurm-scaling-needs-metrics",
-            level="notice",
-            message="slurmctld's metrics are on, since a node set is scaled by them",
-            hint="write controller.metrics: true to say so yourself",
-            path=path,
-        )

@@ -8,6 +8,15 @@ from typing import Any, cast
 from gitops_gen.components.slurm.context import Context
 from gitops_gen.components.slurm.finding import Finding
 from gitops_gen.components.slurm.rules.pods import check_mounts
+from gitops_gen.components.slurm.rules.settled import (
+    DEFAULTS,
+    SETS,
+    USUAL,
+    chart_key,
+    deciding_field,
+    in_set,
+    pattern,
+)
 from gitops_gen.components.slurm.storage import RESERVED_NAMES
 from gitops_gen.diagnostics import Path
 from gitops_gen.model import Json, Object
@@ -15,7 +24,6 @@ from gitops_gen.traced import format_path
 
 _NAMES = ("nameOverride", "fullnameOverride", "namespaceOverride")
 _TEXTS = {"extraConf": "extraConfMap", "config": "configMap"}
-_SETS = {"nodesets": "nodeSets", "loginsets": "logins", "partitions": "partitions"}
 _FILES = {
     "configFiles": "configFiles",
     "prologScripts": "prolog",
@@ -31,78 +39,9 @@ _KEYWORDS = {
     "partitions.*.configMap": "partitions[].config",
 }
 _PORTS = {"controller": "slurmctld", "accounting": "slurmdbd", "restapi": "slurmrestd"}
-_SETTLED = {
-    "clusterName": "clusterName",
-    "slurmKey.secretRef": "keys.slurm.secretRef",
-    "jwtKey.secretRef": "keys.jwt.secretRef",
-    "jwksKeys": "keys.jwks",
-    "priorityClass": "priorityClass",
-    "imagePullPolicy": "images.pullPolicy",
-    "controller.external": "controller.external",
-    "controller.externalConfig": "controller.external",
-    "controller.inplaceReconfigure": "controller.inplaceReconfigure",
-    "controller.persistence.enabled": "controller.persistence.enabled",
-    "controller.persistence.existingClaim": "controller.persistence.existingClaim",
-    "controller.persistence.storageClassName": "controller.persistence.storageClass",
-    "controller.persistence.accessModes": "controller.persistence.accessModes",
-    "controller.persistence.resources.requests.storage": "controller.persistence.size",
-    "controller.metrics.enabled": "controller.metrics",
-    "controller.metrics.serviceMonitor.enabled": "controller.metrics.serviceMonitor",
-    "controller.metrics.serviceMonitor.interval": "controller.metrics.interval",
-    "controller.metrics.serviceMonitor.endpoints": "controller.metrics.endpoints",
-    "controller.slurmctld.image": "images.slurmctld",
-    "controller.reconfigure.image": "images.slurmctld",
-    "controller.logfile.image": "images.sidecar",
-    "restapi.replicas": "restApi.replicas",
-    "restapi.pdb": "restApi.disruptionBudget",
-    "restapi.slurmrestd.image": "images.slurmrestd",
-    "accounting.enabled": "accounting.enabled",
-    "accounting.external": "accounting.external",
-    "accounting.externalConfig": "accounting.external",
-    "accounting.storageConfig": "accounting.database",
-    "accounting.slurmdbd.image": "images.slurmdbd",
-    "sssd": "sssd.secretRef",
-    "vendor.nvidia.dcgm": "components.gpuOperator.dcgmExporter.slurmJobMapping",
-    "partitions.*.enabled": "partitions",
-    "partitions.*.nodesets": "partitions[].nodeSets",
-}
-_SETTLED_OF_SETS = {
-    "nodesets": {
-        "enabled": "nodeSets",
-        "replicas": "nodeSets[].replicas",
-        "scalingMode": "nodeSets[].mode",
-        "ordinalPadding": "nodeSets[].ordinalPadding",
-        "pinToNode": "nodeSets[].pinToNode",
-        "workloadDisruptionProtection": "nodeSets[].protectJobs",
-        "updateStrategy": "nodeSets[].updateStrategy",
-        "ssh": "nodeSets[].ssh",
-        "partition": "partitions",
-        "slurmd.image": "nodeSets[].image",
-        "logfile.image": "images.sidecar",
-        "podSpec.hostNetwork": "nodeSets[].hostNetwork",
-    },
-    "loginsets": {
-        "enabled": "logins",
-        "replicas": "logins[].replicas",
-        "rootSshAuthorizedKeys": "logins[].rootAuthorizedKeys",
-        "extraSshdConfig": "logins[].extraSshdConfig",
-        "login.image": "logins[].image",
-        "login.securityContext.privileged": "logins[].privileged",
-        "initconf.image": "images.sidecar",
-        "service.spec.type": "logins[].service.type",
-        "service.spec.loadBalancerSourceRanges": "logins[].service.sourceRanges",
-        "service.spec.loadBalancerClass": "logins[].service.loadBalancerClass",
-        "service.metadata.annotations": "logins[].service.annotations",
-        "service.port": "logins[].service.port",
-        "service.nodePort": "logins[].service.nodePort",
-    },
-}
 _MADE = set(RESERVED_NAMES) - {"bootstrap", "dev", "enroot", "health-check", "shm"}
 """Volumes of node sets and logins that operator and chart make by themselves."""
-_USUAL: Mapping[str, Json] = {"loginsetDefaults.service.port": 22}
-"""What the operator takes where the chart shows no default."""
 _NOTHING: tuple[Json, ...] = (None, "", [], {})
-_DEFAULTS = {"nodesets": "nodesetDefaults", "loginsets": "loginsetDefaults"}
 _NO_NULL = {
     *("priorityClass", "slurmKey", "jwtKey", "jwksKeys", "controller", "restapi", "accounting", "sssd"),
     *("vendor", "vendor.google", "controller.slurmctld", "restapi.slurmrestd", "nodesetDefaults"),
@@ -178,7 +117,7 @@ def _named(values: Mapping[str, Json]) -> Iterator[Finding]:
 
 def _strangers(ours: Object, values: Mapping[str, Json]) -> Iterator[Finding]:
     """Yield sets and partitions that only the raw values know."""
-    for section, field in _SETS.items():
+    for section, field in SETS.items():
         raw = values.get(section)
         for name, item in raw.items() if isinstance(raw, dict) else ():
             off = item is None or (isinstance(item, dict) and item.get("enabled") is False)
@@ -193,7 +132,7 @@ def _strangers(ours: Object, values: Mapping[str, Json]) -> Iterator[Finding]:
 
 
 def _unknown_set(ours: Object, path: Path) -> bool:
-    return path[0] in _SETS and not isinstance(_at(ours, path[:2]), dict)
+    return path[0] in SETS and not isinstance(_at(ours, path[:2]), dict)
 
 
 # --- one value ---------------------------------------------------------------------------------
@@ -202,8 +141,8 @@ def _unknown_set(ours: Object, path: Path) -> bool:
 def _absent(context: Context, ours: Object, path: Path, value: Json) -> Finding | None:
     if value is not None:
         return None
-    derived = _at(ours, path) is not None and _place(path) is None
-    if not derived and _pattern(path) not in _NO_NULL:
+    derived = _at(ours, path) is not None and deciding_field(path) is None
+    if not derived and pattern(path) not in _NO_NULL:
         return None
     return _finding(
         "slurm-overlay-null",
@@ -217,7 +156,7 @@ def _absent(context: Context, ours: Object, path: Path, value: Json) -> Finding 
 def _text(context: Context, ours: Object, path: Path, value: Json) -> Finding | None:
     text = str(path[-1])
     table = _TEXTS.get(text)
-    field = _KEYWORDS.get(f"{_pattern(path[:-1])}.{table}")
+    field = _KEYWORDS.get(f"{pattern(path[:-1])}.{table}")
     if field is None or not value:
         return None
     return _finding(
@@ -277,7 +216,7 @@ def _file(context: Context, ours: Object, path: Path, value: Json) -> Finding | 
 
 
 def _keyword(context: Context, ours: Object, path: Path, value: Json) -> Finding | None:
-    field = _KEYWORDS.get(_pattern(path[:-1]))
+    field = _KEYWORDS.get(pattern(path[:-1]))
     if field is None or value is None:
         return None
     if not isinstance(value, str):
@@ -301,20 +240,20 @@ def _unchecked(path: Path, message: str, hint: str) -> Finding:
 
 
 def _settled(context: Context, ours: Object, path: Path, value: Json) -> Finding | None:
-    place = _place(path)
+    place = deciding_field(path)
     if place is None:
         return None
     derived = _at(ours, path)
-    if derived is None and path[0] in _DEFAULTS:
-        derived = _at(ours, (_DEFAULTS[str(path[0])], *path[2:]))
+    if derived is None and path[0] in DEFAULTS:
+        derived = _at(ours, (DEFAULTS[str(path[0])], *path[2:]))
     if derived is not None:
         return (
             None
             if value == derived
             else _contradiction(path, value, f"{_word(derived)} follows from the spec", place)
         )
-    entry = context.facts.chart_keys("slurm", context.part.version).keys.get(_chart_key(path), {})
-    usual = _USUAL.get(_chart_key(path), entry.get("default"))
+    entry = context.facts.chart_keys("slurm", context.part.version).keys.get(chart_key(path), {})
+    usual = USUAL.get(chart_key(path), entry.get("default"))
     left = f"the spec leaves it at {_word(usual)}" if usual not in _NOTHING else "the spec says nothing of it"
     return None if value == usual else _contradiction(path, value, left, place)
 
@@ -331,37 +270,9 @@ def _contradiction(path: Path, value: Json, instead: str, place: str) -> Finding
     )
 
 
-def _place(path: Path) -> str | None:
-    """Return the field of the spec that decides a raw value."""
-    for size in range(len(path), 0, -1):
-        found = _SETTLED.get(_pattern(path[:size]))
-        if found is not None:
-            return found
-    section, below = _in_set(path)
-    fields = _SETTLED_OF_SETS.get(section, {})
-    names = (".".join(map(str, below[:size])) for size in range(len(below), 0, -1))
-    return next((fields[name] for name in names if name in fields), None)
-
-
-def _in_set(path: Path) -> tuple[str, Path]:
-    """Return the kind of set that a raw value is about, by itself or by the defaults, and the path in it."""
-    for section, defaults in _DEFAULTS.items():
-        if path[0] == section:
-            return section, path[2:]
-        if path[0] == defaults:
-            return section, path[1:]
-    return "", ()
-
-
-def _chart_key(path: Path) -> str:
-    """Return what the chart's facts call a key: sets have the keys of their defaults."""
-    section, below = _in_set(path)
-    return ".".join(map(str, (_DEFAULTS[section], *below) if section else path))
-
-
 def _devices(context: Context, ours: Object, path: Path, value: Json) -> Finding | None:
     """Limits decide GRES, cores and memory of a node; what Slurm does not count is free."""
-    section, below = _in_set(path)
+    section, below = in_set(path)
     if section != "nodesets" or below[:2] != ("slurmd", "resources"):
         return None
     name = str(path[-1])
@@ -445,7 +356,7 @@ def _lists(ours: Json, values: Json, at: Path) -> Iterator[Finding]:
         for key in values:
             if key in ours:
                 yield from _lists(ours[key], values[key], (*at, key))
-    elif isinstance(ours, list) and isinstance(values, list) and _place(at) is None:
+    elif isinstance(ours, list) and isinstance(values, list) and deciding_field(at) is None:
         lost = [item for item in ours if item not in values]
         if lost:
             yield _finding(
@@ -463,13 +374,6 @@ def _item(item: Json) -> str:
 
 
 # --- words -------------------------------------------------------------------------------------
-
-
-def _pattern(path: Path) -> str:
-    """Return a path with `*` for the name of a set or partition."""
-    if path and path[0] in _SETS:
-        return ".".join((str(path[0]), "*", *map(str, path[2:])))
-    return ".".join(map(str, path))
 
 
 def _at(values: Any, path: Path) -> Json:
