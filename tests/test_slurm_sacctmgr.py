@@ -250,11 +250,6 @@ def test_what_partitions_and_accounts_use_must_be_declared() -> None:
                     "these QOS preempt each other: a → b → a; slurmdbd refuses that",
                     ("accounting", "qos", 0, "preempt"),
                 ),
-                (
-                    "slurm-qos-preempt-cycle",
-                    "these QOS preempt each other: b → a → b; slurmdbd refuses that",
-                    ("accounting", "qos", 1, "preempt"),
-                ),
             ],
         ),
         (

@@ -233,7 +233,7 @@ def test_names_of_the_pods_own_volumes_are_taken(name: str) -> None:
 @pytest.mark.parametrize(
     ("at", "message"),
     [
-        ("/etc/slurm", '"/etc/slurm" lies in the way of /etc/slurm, which the pods need for themselves'),
+        ("/etc/slurm", "the pods need /etc/slurm for themselves"),
         ("/etc/slurm/x", '"/etc/slurm/x" lies in the way of /etc/slurm, which the pods need for themselves'),
         ("/run/slurm", '"/run/slurm" lies in the way of /run, which the pods need for themselves'),
         (
@@ -310,7 +310,7 @@ def test_one_path_is_mounted_once() -> None:
     twice = [("slurm-mount-twice", "error", message, ("volumes", 1, "mountPath"))]
     login, node_set = {"name": "login"}, {"name": "cpu", "pool": "cpu"}
     assert found(*both, logins=[login], nodeSets=[node_set]) == twice
-    apart = (nfs("a", "/home", on=["logins"]), nfs("b", "/home", on=["nodeSets"]))
+    apart = (nfs("a", "/home", mountedBy=["logins"]), nfs("b", "/home", mountedBy=["nodeSets"]))
     assert found(*apart, logins=[login], nodeSets=[node_set]) == []
     assert found(*apart, nodeSets=[{**node_set, "volumes": ["a", "b"]}]) == twice
     assert found(*both, nodeSets=[{**node_set, "volumes": ["b"]}]) == []

@@ -351,3 +351,13 @@ def test_lines_of_the_spec_take_the_place_of_detection_and_counts() -> None:
     one = settings(nodeSets=[{"name": "h100", "pool": "h100", "gres": {"nic": 2}}], gres={"lines": lines})
     found = workers(cluster(pool), one, CATALOG)
     assert gres_conf(one, found).splitlines() == ["NodeName=h100-[0-1] AutoDetect=off", *lines]
+
+
+def test_node_set_without_nodes_has_no_line() -> None:
+    pools = [
+        {"name": name, "nodes": 2, "machine": MACHINE, "gpu": {"model": model, "count": 8}}
+        for name, model in (("h100", "h100-sxm-80gb"), ("amd", "mi300x"))
+    ]
+    sets = [{"name": "h100", "pool": "h100"}, {"name": "amd", "pool": "amd", "replicas": 0}]
+    one = settings(nodeSets=sets)
+    assert gres_conf(one, workers(cluster(*pools), one, CATALOG)) == "AutoDetect=nvidia\n"

@@ -21,7 +21,7 @@ def gres_conf(settings: SlurmSettings, found: Sequence[Worker]) -> str:
     set has its own, by the names of its nodes. Devices that nothing detects are counted, and what
     lines of the spec describe is left to them.
     """
-    bearers = [worker for worker in found if worker.gres]
+    bearers = [worker for worker in found if worker.gres and worker.most > 0]
     detected = {worker.name: _method(settings, worker) for worker in bearers if worker.devices_of_jobs}
     methods = set(detected.values())
     if len(methods) == 1 and "" not in methods and "off" not in methods:

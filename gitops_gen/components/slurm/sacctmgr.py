@@ -244,7 +244,7 @@ def _missing(settings: SlurmSettings) -> Iterator[Finding]:
                 path=item.path,
             )
         else:
-            after = "no job of it gets in" if in_partition else "slurmdbd refuses its children"
+            after = "no job can name it" if in_partition else "slurmdbd refuses its children"
             yield Finding(
                 code="slurm-account-undeclared",
                 level="warning" if in_partition else "error",
@@ -262,7 +262,7 @@ def _qos_findings(all_qos: tuple[Qos, ...]) -> Iterator[Finding]:
             if flag not in FLAGS:
                 yield _unknown_flag(flag, (*path, "flags", place))
         loop = _way_back(qos.name, preempts)
-        if loop:
+        if loop and qos.name == _first(all_qos, loop):
             yield Finding(
                 code="slurm-qos-preempt-cycle",
                 message=f"these QOS preempt each other: {' → '.join(loop)}; slurmdbd refuses that",
@@ -290,7 +290,7 @@ def _account_findings(accounts: tuple[Account, ...]) -> Iterator[Finding]:
                 path=(*path, "name"),
             )
         loop = _way_back(account.name, parents)
-        if loop:
+        if loop and account.name == _first(accounts, loop):
             yield Finding(
                 code="slurm-account-cycle",
                 message=f"these accounts are each other's parents: {' → '.join(loop)}",
@@ -348,3 +348,8 @@ def _way_back(start: str, edges: Mapping[str, tuple[str, ...]]) -> tuple[str, ..
                 seen.add(name)
                 ways.append((*way, name))
     return ()
+
+
+def _first(items: Iterable[Qos | Account], loop: tuple[str, ...]) -> str:
+    """Return the member of a loop that the spec names first, where the loop is said once."""
+    return next(item.name for item in items if item.name in loop)

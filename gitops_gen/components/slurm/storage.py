@@ -258,7 +258,9 @@ def _place(volume: Volume, path: Path) -> Iterator[Finding]:
                 hint = "write `sharedMemory` at the node sets"
             yield Finding(
                 code="slurm-mount-path",
-                message=f'"{at}" lies in the way of {taken}, which the pods need for themselves',
+                message=f"the pods need {taken} for themselves"
+                if clean == taken
+                else f'"{at}" lies in the way of {taken}, which the pods need for themselves',
                 hint=hint,
                 path=place,
             )
